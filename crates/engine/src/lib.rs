@@ -1,0 +1,8 @@
+//! Mechanism of a software Ascend runtime: streams and their workers ([`queue`]), memory ([`memory`]) and faults
+//! ([`fault`]). This crate knows no ACL code and no product; `toprope-runtime` holds the rules and checks every
+//! argument before it calls in here.
+
+pub mod fault;
+pub mod memory;
+pub mod queue;
+pub mod sync;
