@@ -1,7 +1,9 @@
 //! Device, pinned and managed memory: arenas at fixed places, blocks with an address table that answers in
 //! nanoseconds for any pointer, copies and fills that turn a bad address into an error.
 
-use crate::fault::Fault;
+mod copy;
+
+pub use copy::{copy, fill, fill32};
 
 /// Whose memory a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,7 +110,15 @@ impl Space {
         todo!()
     }
     /// A block of `size` bytes (and `usable - size` bytes of padding), aligned to `align` (a power of two).
-    pub fn alloc(&self, owner: Owner, size: usize, usable: usize, align: usize, page: Page, tag: u64) -> Result<Block, AllocError> {
+    pub fn alloc(
+        &self,
+        owner: Owner,
+        size: usize,
+        usable: usize,
+        align: usize,
+        page: Page,
+        tag: u64,
+    ) -> Result<Block, AllocError> {
         todo!()
     }
     /// Frees the block that starts at `addr`.
@@ -157,29 +167,5 @@ impl Space {
     }
 }
 
-/// Copies `len` bytes between inner addresses; overlapping ranges behave like memmove. No system call, no allocation.
-///
-/// # Safety
-/// The ranges may be unmapped or protected (that is reported), but must not be memory that Rust code holds references to.
-pub unsafe fn copy(dst: usize, src: usize, len: usize) -> Result<(), Fault> {
-    let _ = (dst, src, len);
-    todo!()
-}
-
-/// Sets `len` bytes at an inner address.
-///
-/// # Safety
-/// As [`copy`].
-pub unsafe fn fill(dst: usize, byte: u8, len: usize) -> Result<(), Fault> {
-    let _ = (dst, byte, len);
-    todo!()
-}
-
-/// Sets `count` 32-bit words at an inner address.
-///
-/// # Safety
-/// As [`copy`].
-pub unsafe fn fill32(dst: usize, word: u32, count: usize) -> Result<(), Fault> {
-    let _ = (dst, word, count);
-    todo!()
-}
+/// Handler only.
+pub(crate) fn report_guarded(_address: usize) {}

@@ -8,6 +8,15 @@ pub use model::*;
 #[cfg(not(loom))]
 pub use real::*;
 
+/// The real primitives under every configuration, loom's too: for signal handlers, statics and tables that no loom
+/// model steps through.
+pub mod plain {
+    pub use parking_lot::{Mutex, MutexGuard};
+    pub use std::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+}
+
 /// The places where a sequentially consistent fence is needed. A model can leave one out, to show that it would see
 /// its absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
