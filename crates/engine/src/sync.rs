@@ -29,6 +29,8 @@ pub enum Place {
     Publish,
     /// After a waiter was registered, before the published position is read.
     Wait,
+    /// After a stream was marked WAITING, before the abort flag is read; and the other way round in abort.
+    Abort,
     /// Not a fence: a pop clears the listed flag before it tries to claim the stream. Planted: after.
     Unlist,
     /// Not a fence: the waker of a host thread holds the waiter lock over the wake. Planted: the sleeper leaves
@@ -39,7 +41,9 @@ pub enum Place {
 #[cfg(not(loom))]
 mod real {
     pub use parking_lot::{Condvar, Mutex};
-    pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+    pub use std::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    };
     pub use std::sync::{Arc, OnceLock, Weak};
     use std::time::Duration;
 

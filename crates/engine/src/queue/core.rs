@@ -1,5 +1,6 @@
 //! What all parts of the engine share.
 
+use super::line::Line;
 use super::mark::{INDEXES, Mark};
 use super::park::{Kick, Roster};
 use super::ready::Ready;
@@ -7,7 +8,8 @@ use super::signal::Counter;
 use super::slot::Slot;
 use super::table::Table;
 use super::timer::Timer;
-use super::{Config, Failure, Line, Probe, Stream, worker};
+use super::user::Seats;
+use super::{Config, Failure, Probe, Stream, worker};
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering, Weak};
 use std::time::Instant;
 
@@ -23,6 +25,7 @@ pub(crate) struct Core {
     pub ready: Ready,
     pub roster: Roster,
     pub timer: Timer,
+    pub seats: Seats,
     pub probe: Box<dyn Probe>,
     pub watched: AtomicBool,
     pub copy_fault_code: u32,
@@ -56,6 +59,7 @@ impl Core {
             ready: Ready::new(policy),
             roster: Roster::new(config.workers),
             timer: Timer::default(),
+            seats: Seats::default(),
             probe: config.probe,
             watched: AtomicBool::new(false),
             copy_fault_code: config.copy_fault_code,

@@ -55,7 +55,8 @@ impl Permits {
         loop {
             let seen = self.0.word.load(Ordering::Relaxed);
             if seen > 0 {
-                if self.0.word.compare_exchange(seen, seen - 1, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                if self.0.word.compare_exchange(seen, seen - 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+                {
                     return true;
                 }
             } else if slept && limit.is_some() {
@@ -223,7 +224,7 @@ impl Roster {
     /// A spinning worker becomes the polling one. On: it is now, and calls [`Roster::poll`]. Exit: there is one already,
     /// and nothing changed.
     pub(crate) fn begin_poll(&self) -> Down {
-        match self.change(|c| (polling(c) == 0).then_some(c - SPINNING + POLLING)) {
+        match self.change(|c| (polling(c) == 0).then(|| c - SPINNING + POLLING)) {
             Some(_) => Down::On,
             None => Down::Exit,
         }
@@ -239,7 +240,7 @@ impl Roster {
     }
 
     fn end_poll(&self) -> Down {
-        if self.change(|c| (polling(c) > 0).then_some(c - POLLING)).is_none() {
+        if self.change(|c| (polling(c) > 0).then(|| c - POLLING)).is_none() {
             // A kick has moved this worker already; its permit is here or about to be.
             self.poll.take(None);
         }
@@ -266,14 +267,14 @@ impl Roster {
         full_fence(Place::Park);
         let listed = pending();
         if one_too_many(before) {
-            if listed && self.change(|c| (active(c) < self.workers).then_some(c + ACTIVE)).is_some() {
+            if listed && self.change(|c| (active(c) < self.workers).then(|| c + ACTIVE)).is_some() {
                 return Down::Work;
             }
             return Down::Exit;
         }
         // Back at once if something was listed meanwhile, unless enough others are awake, who will look before they
         // sleep. No sleeper left to count down: this one has been fetched.
-        let back = |c: u64| (sleeping(c) > 0 && active(c) < self.workers).then_some(c - SLEEPING + ACTIVE);
+        let back = |c: u64| (sleeping(c) > 0 && active(c) < self.workers).then(|| c - SLEEPING + ACTIVE);
         if listed && self.change(back).is_some() {
             return Down::Work;
         }
@@ -284,10 +285,10 @@ impl Roster {
     /// Fetches every worker that sleeps, for the end of the engine.
     pub(crate) fn fetch_all(&self) {
         full_fence(Place::Enqueue);
-        while self.change(|c| (polling(c) > 0).then_some(c - POLLING)).is_some() {
+        while self.change(|c| (polling(c) > 0).then(|| c - POLLING)).is_some() {
             self.poll.grant();
         }
-        while self.change(|c| (sleeping(c) > 0).then_some(c - SLEEPING + ACTIVE)).is_some() {
+        while self.change(|c| (sleeping(c) > 0).then(|| c - SLEEPING + ACTIVE)).is_some() {
             self.deep.grant();
         }
         self.urgent.store(true, Ordering::Release);

@@ -54,7 +54,7 @@ pub trait Policy: Send {
 pub(crate) const LEVELS: usize = 8;
 
 /// Work after which a stream goes behind its equals.
-const BATCH: u32 = 1024;
+pub(crate) const BATCH: u32 = 1024;
 
 /// The default: one first-come-first-served list per priority.
 #[derive(Default)]

@@ -22,7 +22,12 @@ impl Sleeper {
 
 /// Sleeps until `line` has reached `position` or the deadline has come; whether it has. `registered` runs once
 /// the sleeper can be found, before it sleeps.
-pub(crate) fn sleep(line: &Line, position: u64, deadline: Option<Instant>, registered: impl FnOnce()) -> bool {
+pub(crate) fn sleep(
+    line: &Line,
+    position: u64,
+    deadline: Option<Instant>,
+    registered: impl FnOnce(),
+) -> bool {
     let sleeper = Sleeper::default();
     let me = Who::Host(&raw const sleeper);
     if !line.wait(position, me, || true) {

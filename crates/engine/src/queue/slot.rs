@@ -28,6 +28,8 @@ pub(crate) struct Owner {
     pub progress: usize,
     /// The first task is a wait that the stream was parked on.
     pub parked: bool,
+    /// The probe was told that the first task begins.
+    pub told: bool,
 }
 
 /// A stream. The first cache line is the producers', the second everyone's, the last the owner's.

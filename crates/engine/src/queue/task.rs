@@ -102,15 +102,23 @@ impl Task {
         }
     }
 
+    /// Whether it runs code of the program.
+    #[inline]
+    pub(crate) fn user_code(&self) -> bool {
+        match self {
+            Task::Host { .. } => true,
+            Task::Work(work) => work.user_code,
+            _ => false,
+        }
+    }
+
     /// Whether a worker is fetched for it at once.
     #[inline]
     pub(crate) fn urgent(&self) -> bool {
         match self {
             Task::Copy { len, .. } | Task::Fill { len, .. } => *len >= URGENT_BYTES,
             Task::Fill32 { count, .. } => *count >= URGENT_BYTES / 4,
-            Task::Host { .. } => true,
-            Task::Work(work) => work.user_code,
-            _ => false,
+            _ => self.user_code(),
         }
     }
 }
