@@ -72,6 +72,19 @@ mod real {
         unsafe { libc::sched_yield() };
     }
 
+    /// Something that others reach by pointer: a model sees a use after its end. Here it is nothing.
+    #[derive(Default)]
+    pub struct Alive;
+
+    impl Alive {
+        /// It is being used.
+        #[inline(always)]
+        pub fn used(&self) {}
+        /// Its end.
+        #[inline(always)]
+        pub fn end(&self) {}
+    }
+
     /// A word that threads sleep on.
     #[derive(Default)]
     pub struct Futex {
@@ -155,6 +168,21 @@ mod model {
                 Ok(guard) => guard,
                 Err(poisoned) => poisoned.into_inner(),
             }
+        }
+    }
+
+    /// Something that others reach by pointer: a use that is not ordered before its end fails the model.
+    #[derive(Default)]
+    pub struct Alive(loom::cell::UnsafeCell<()>);
+
+    impl Alive {
+        /// It is being used.
+        pub fn used(&self) {
+            self.0.with(|_| ());
+        }
+        /// Its end.
+        pub fn end(&self) {
+            self.0.with_mut(|_| ());
         }
     }
 

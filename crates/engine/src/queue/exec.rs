@@ -4,14 +4,14 @@ use super::bulk;
 use super::core::{CHECK, Core, monotonic_ns, over};
 use super::line::Who;
 use super::mark::Mark;
-use super::slot::{ABORT, FAILED, Owner, STOP, Slot};
-use super::state::Claimer;
+use super::slot::{FAILED, Owner, STOP, Slot};
+use super::state::{ABORT, Claimer};
 use super::task::{Task, Work};
 use super::user::Returned;
 use super::{Stream, user};
 use crate::fault::Fault;
 use crate::memory;
-use crate::sync::{Ordering, Place, full_fence, spin_loop};
+use crate::sync::{Ordering, spin_loop};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -277,16 +277,8 @@ impl<'a> Runner<'a> {
         let ticket = own.head;
         own.parked = true;
         slot.waits_for(mark);
-        let parked = line.wait(mark.position(), Who::Stream { index, ticket }, || {
-            slot.state.park();
-            full_fence(Place::Abort);
-            // An abort that has not seen WAITING is seen here.
-            let stay = slot.attention.load(Ordering::Relaxed) & ABORT == 0;
-            if !stay {
-                slot.state.unpark();
-            }
-            stay
-        });
+        let me = Who::Stream { index, ticket };
+        let parked = line.wait(mark.position(), me, || slot.state.park(&slot.attention));
         if parked {
             if let Some(at) = until {
                 self.core.set_alarm(at, index, ticket, mark);
