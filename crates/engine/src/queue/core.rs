@@ -1,5 +1,6 @@
 //! What all parts of the engine share.
 
+use super::bulk::Board;
 use super::line::Line;
 use super::mark::{INDEXES, Mark};
 use super::park::{Kick, Roster};
@@ -26,6 +27,7 @@ pub(crate) struct Core {
     pub roster: Roster,
     pub timer: Timer,
     pub seats: Seats,
+    pub board: Board,
     pub probe: Box<dyn Probe>,
     pub watched: AtomicBool,
     pub copy_fault_code: u32,
@@ -60,6 +62,7 @@ impl Core {
             roster: Roster::new(config.workers),
             timer: Timer::default(),
             seats: Seats::default(),
+            board: Board::default(),
             probe: config.probe,
             watched: AtomicBool::new(false),
             copy_fault_code: config.copy_fault_code,
@@ -91,6 +94,12 @@ impl Core {
     #[inline]
     pub(crate) fn watched(&self) -> bool {
         self.watched.load(Ordering::Relaxed)
+    }
+
+    /// Whether a worker has something to look at.
+    #[inline]
+    pub(crate) fn pending(&self) -> bool {
+        self.ready.pending() || self.board.pending()
     }
 
     /// Lists a stream that is QUEUED. The caller kicks.
