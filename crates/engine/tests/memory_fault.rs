@@ -1,6 +1,8 @@
 //! Signals: scopes that park and report, and what the rest of the process keeps. Whatever may end a process runs in a child:
 //! this program again, with one test and the case's name.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 #[path = "memory/pages.rs"]
 mod pages;
 
