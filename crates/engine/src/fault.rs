@@ -13,3 +13,9 @@ pub struct Fault {
 pub fn install() {
     todo!()
 }
+
+/// Whether this process is a forked child of one that used the engine.
+#[inline]
+pub fn forked() -> bool {
+    todo!()
+}

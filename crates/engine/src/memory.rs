@@ -108,7 +108,15 @@ impl Space {
         todo!()
     }
     /// A block of `size` bytes (and `usable - size` bytes of padding), aligned to `align` (a power of two).
-    pub fn alloc(&self, owner: Owner, size: usize, usable: usize, align: usize, page: Page, tag: u64) -> Result<Block, AllocError> {
+    pub fn alloc(
+        &self,
+        owner: Owner,
+        size: usize,
+        usable: usize,
+        align: usize,
+        page: Page,
+        tag: u64,
+    ) -> Result<Block, AllocError> {
         todo!()
     }
     /// Frees the block that starts at `addr`.
