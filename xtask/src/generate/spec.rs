@@ -266,8 +266,9 @@ fn function(row: Row<'_>) -> Result<Function> {
     }
     let deprecated = match row.get("deprecated")? {
         "no" => "",
-        "yes" => "nothing",
-        text => text.trim_start_matches("yes:"),
+        text => text
+            .strip_prefix("yes:")
+            .ok_or_else(|| format!("functions.csv: deprecated is {text:?}, without what to use instead"))?,
     };
     Ok(Function {
         name: row.get("name")?.to_string(),
