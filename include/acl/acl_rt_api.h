@@ -14,11 +14,11 @@
 
 #ifdef __cplusplus
 
-#include <cstddef>
-#include <type_traits>
-
 /* Programs include C headers inside extern "C"; templates must not end up there. */
 extern "C++" {
+
+#include <cstddef>
+#include <type_traits>
 
 namespace aclrt_api_detail {
 

@@ -313,7 +313,7 @@ fn types(spec: &Spec, header: &str) -> String {
         structure(&mut out, spec, s, &mut done);
     }
     for (at, t) in typedefs("callback").enumerate() {
-        let definition = t.definition.replace("( ", "(").replace("* ", " *").replace(" *(*", " *(*");
+        let definition = t.definition.replace("( ", "(").replace("* ", " *");
         let separator = if at == 0 { "\n" } else { "" };
         let _ = writeln!(out, "{separator}typedef {};", declared(&definition, &t.name));
     }
