@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
+use ascendcl_sys::Table;
+
 use crate::generate::spec::Spec;
 use crate::generate::{self, Result};
 
@@ -66,6 +68,7 @@ fn checks(library: Option<PathBuf>) -> Result<Vec<Check>> {
             exports(&spec, &library),
         ),
         check("the library's name and flags", dynamic(&library)),
+        check("ascendcl-sys fills its table from the library, and from one that is loaded", table(&library)),
         check("the headers declare the spec's functions and nothing else", bench.declarations(&spec)),
         check("function types in C", bench.compile("functions.c", "c99", &source::functions(&spec))),
         check("function types in C++", bench.compile("functions.cpp", "c++11", &source::functions(&spec))),
@@ -140,6 +143,18 @@ fn dynamic(library: &Path) -> Result<Vec<String>> {
         problems.push("not linked with -z nodelete".to_string());
     }
     Ok(problems)
+}
+
+/// Loads the library into this process, as a Rust program does, and then again by a path that is wrong.
+fn table(library: &Path) -> Result<Vec<String>> {
+    // A name without a slash would be searched for elsewhere.
+    let library = library.canonicalize()?;
+    // SAFETY: start-up code of the library under test; none of its functions is called.
+    let first = unsafe { Table::load(&library) };
+    // SAFETY: as above; the path is never opened, since the library is loaded.
+    let second = unsafe { Table::load("/nowhere/libascendcl.so") };
+    let problems = [first.err(), second.err()];
+    Ok(problems.into_iter().flatten().map(|error| error.to_string()).collect())
 }
 
 /// Where sources are compiled against the headers.
