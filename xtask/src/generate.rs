@@ -5,6 +5,7 @@ mod differences;
 mod products;
 pub mod spec;
 mod sys;
+mod unbuilt;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -75,6 +76,8 @@ fn outputs(root: &Path) -> Result<Vec<Output>> {
         rust("crates/sys/src/generated/errors.rs", &sys::errors(&spec))?,
         rust("crates/sys/src/generated/functions.rs", &sys::functions(&spec)?)?,
         rust("crates/sys/src/generated/mod.rs", SYS_MOD)?,
+        rust("crates/capi/src/generated/unbuilt.rs", &unbuilt::text(root, &spec)?)?,
+        rust("crates/capi/src/generated/mod.rs", CAPI_MOD)?,
         Output { path: "docs/differences.md", text: differences::text(root, &spec)? },
     ])
 }
@@ -89,6 +92,10 @@ pub mod consts;
 pub mod errors;
 pub mod functions;
 pub mod types;
+";
+
+const CAPI_MOD: &str = "//! Exports generated from spec/.
+mod unbuilt;
 ";
 
 /// Formats Rust text the way `cargo fmt` will want it.
