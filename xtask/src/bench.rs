@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -23,15 +23,18 @@ struct Row {
 
 type Figures = BTreeMap<Row, f64>;
 
-pub fn run(args: &[&str]) -> std::result::Result<(), Box<dyn std::error::Error>> {
+/// Runs the workloads that `args` name, all by default.
+pub fn run(args: &[String]) -> Result<ExitCode> {
     let mut letters = LETTERS.to_owned();
     let mut rounds = ROUNDS;
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
-        match *arg {
-            "--rounds" => rounds = rest.next().and_then(|n| n.parse().ok()).ok_or("--rounds takes a number")?,
+        match arg.as_str() {
+            "--rounds" => {
+                rounds = rest.next().and_then(|n| n.parse().ok()).ok_or("--rounds takes a number")?
+            }
             text if text.chars().all(|c| LETTERS.contains(c)) => letters = text.to_owned(),
-            text => return Err(format!("no workload '{text}'; valid: letters of {LETTERS}").into()),
+            text => return Err(format!("no workload '{text}'; valid: letters of {LETTERS}")),
         }
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("no workspace")?;
@@ -48,7 +51,7 @@ pub fn run(args: &[&str]) -> std::result::Result<(), Box<dyn std::error::Error>>
         all.push(figures);
     }
     print(&all);
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 struct Peer {
@@ -150,7 +153,10 @@ fn print(rounds: &[Figures]) {
     }
     println!("\nours to the peer's row of the same workload, per round:");
     for ours in rows.iter().filter(|row| row.peer == "toprope") {
-        for peer in rows.iter().filter(|row| row.peer != "toprope" && row.workload == ours.workload && row.unit == ours.unit) {
+        for peer in rows
+            .iter()
+            .filter(|row| row.peer != "toprope" && row.workload == ours.workload && row.unit == ours.unit)
+        {
             let ratios: Vec<f64> =
                 rounds.iter().filter_map(|figures| Some(figures.get(*ours)? / figures.get(*peer)?)).collect();
             println!(

@@ -9,7 +9,7 @@ mod unbuilt;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use spec::Spec;
 
@@ -24,6 +24,22 @@ struct Output {
     /// Relative to the project.
     path: &'static str,
     text: String,
+}
+
+/// `gen` writes; `gen --check` fails when a committed file is stale.
+pub fn run(args: &[String]) -> std::result::Result<ExitCode, String> {
+    let done = match args {
+        [] => write(),
+        [flag] if flag == "--check" => check(),
+        other => return Err(format!("unknown argument: {}", other.join(" "))),
+    };
+    match done {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) => {
+            eprintln!("xtask gen: {error}");
+            Ok(ExitCode::FAILURE)
+        }
+    }
 }
 
 /// Writes every generated file.
