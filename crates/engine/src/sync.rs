@@ -41,11 +41,11 @@ pub enum Place {
 
 #[cfg(not(loom))]
 mod real {
-    pub use parking_lot::{Condvar, Mutex};
+    pub use parking_lot::Mutex;
     pub use std::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     };
-    pub use std::sync::{Arc, OnceLock, Weak};
+    pub use std::sync::{Arc, Weak};
     use std::time::Duration;
 
     /// A sequentially consistent fence at a named place.

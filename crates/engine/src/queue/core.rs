@@ -8,8 +8,8 @@ use super::ready::Ready;
 use super::signal::Counter;
 use super::slot::Slot;
 use super::table::Table;
-use super::timer::Timer;
 use super::user::Seats;
+use super::watch::Watch;
 use super::{Config, Failure, Probe, Stream, worker};
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering, Weak};
 use std::time::Instant;
@@ -25,7 +25,7 @@ pub(crate) struct Core {
     pub max_streams: u32,
     pub ready: Ready,
     pub roster: Roster,
-    pub timer: Timer,
+    pub watch: Watch,
     pub seats: Seats,
     pub board: Board,
     pub probe: Box<dyn Probe>,
@@ -60,7 +60,7 @@ impl Core {
             watches_hosts: policy.watches_hosts(),
             ready: Ready::new(policy),
             roster: Roster::new(config.workers),
-            timer: Timer::default(),
+            watch: Watch::default(),
             seats: Seats::default(),
             board: Board::default(),
             probe: config.probe,

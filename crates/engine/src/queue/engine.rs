@@ -203,6 +203,6 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.core.ready.stop();
         self.core.roster.fetch_all();
-        self.core.stop_timer();
+        self.core.stop_watch();
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Slot {
     pub priority: AtomicU8,
     /// Set under the producer lock: the slot is given back at the next IDLE.
     pub closing: AtomicBool,
-    /// Set under the waiter lock by the timer that took the stream out of its wait; taken by the owner.
+    /// Set under the waiter lock by the watch that took the stream out of its wait; taken by the owner.
     pub timed_out: AtomicBool,
     device: AtomicU32,
     /// Position of the last urgent task.
