@@ -248,6 +248,11 @@ impl Spec {
         self.functions.iter().chain(&self.registration)
     }
 
+    /// Whether the type of this name is a `void *` in C.
+    pub fn is_handle(&self, name: &str) -> bool {
+        self.typedefs.iter().any(|t| t.name == name && t.category == "opaque-handle")
+    }
+
     /// The enum of this name.
     pub fn find_enum(&self, name: &str) -> Option<&Enum> {
         self.enums.iter().find(|e| e.name == name)
@@ -261,8 +266,11 @@ fn function(row: Row<'_>) -> Result<Function> {
     }
     let deprecated = match row.get("deprecated")? {
         "no" => "",
-        "yes" => "nothing",
-        text => text.trim_start_matches("yes:"),
+        // The page and the header name replacements that do not exist (spec/README.md, doubt 10).
+        "yes:aclSysGetVersion" => "aclsysGetVersionStr+aclsysGetVersionNum",
+        text => text
+            .strip_prefix("yes:")
+            .ok_or_else(|| format!("functions.csv: deprecated is {text:?}, without what to use instead"))?,
     };
     Ok(Function {
         name: row.get("name")?.to_string(),
