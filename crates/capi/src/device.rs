@@ -42,6 +42,37 @@ pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> aclError {
     })
 }
 
+/// Waits for every stream of the device.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtSynchronizeDevice() -> aclError {
+    call(Api::aclrtSynchronizeDevice, |rt| device::synchronize(rt, None))
+}
+
+/// Waits for every stream of the device, for so many milliseconds at most.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) -> aclError {
+    call(Api::aclrtSynchronizeDeviceWithTimeout, |rt| device::synchronize_with_timeout(rt, timeout))
+}
+
+/// Answers the numbers of the lowest and the highest stream priority.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
+    leastPriority: *mut i32,
+    greatestPriority: *mut i32,
+) -> aclError {
+    call(Api::aclrtDeviceGetStreamPriorityRange, |rt| {
+        // aclrtDeviceGetStreamPriorityRange#01: either may be null.
+        let (least, greatest) = device::stream_priority_range(rt);
+        if let Some(out) = arg::out_opt(leastPriority, "leastPriority") {
+            out.set(least)?;
+        }
+        if let Some(out) = arg::out_opt(greatestPriority, "greatestPriority") {
+            out.set(greatest)?;
+        }
+        Ok(())
+    })
+}
+
 /// Answers whether a device's default context is active.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetPrimaryCtxState(

@@ -4,6 +4,10 @@
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 mod arg;
+pub mod callback;
 pub mod context;
 pub mod device;
+pub mod event;
 mod generated;
+pub mod stream;
+pub mod timeout;

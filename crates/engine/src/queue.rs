@@ -174,6 +174,14 @@ impl Engine {
     pub fn watch(&self, on: bool) {
         todo!()
     }
+    /// Changes the priority of a stream, 0 (highest) to 7: from its next turn on.
+    pub fn set_priority(&self, stream: Stream, priority: u8) {
+        todo!()
+    }
+    /// The stream whose function of the program the calling thread runs, if it runs one.
+    pub fn running(&self) -> Option<Stream> {
+        todo!()
+    }
     /// Whether the calling thread is one of the engine's, or runs a function of the program for it.
     pub fn on_worker(&self) -> bool {
         todo!()

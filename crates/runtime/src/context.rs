@@ -3,7 +3,6 @@
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
-use toprope_engine::queue::Waited;
 
 use crate::error::Result;
 use crate::handle::{Kind, Pin, describe};
@@ -16,6 +15,8 @@ pub struct Context {
     pub device: u16,
     /// The default context of its device.
     pub primary: bool,
+    /// What its streams do after a failure.
+    pub failure: stream::sync::FailureMode,
     state: Mutex<State>,
 }
 
@@ -57,7 +58,8 @@ impl Context {
 
 /// Makes a context with its default stream; nobody's current one yet.
 pub(crate) fn open(rt: &'static Runtime, device: u16, primary: bool) -> Result<u64> {
-    let handle = rt.contexts.insert(Context { device, primary, state: Mutex::default() });
+    let handle =
+        rt.contexts.insert(Context { device, primary, failure: Default::default(), state: Mutex::default() });
     observer::tell(|o| o.born(Kind::Context, handle));
     // aclrtCreateContext#06, #08: one default stream, except where the product has none.
     if rt.profile.product.default_stream {
@@ -86,7 +88,7 @@ pub(crate) fn close(rt: &Runtime, context: &Context, handle: u64) -> bool {
     for stream in streams {
         // aclrtResetDevice#04: unfinished tasks are waited for.
         if let Some(pin) = rt.streams.pin(stream) {
-            let _: Waited = rt.engine.wait(pin.mark(rt), None);
+            pin.drain(rt);
         }
         stream::end(rt, stream);
     }
@@ -100,6 +102,7 @@ pub fn create(rt: &'static Runtime, device_id: i32) -> Result<u64> {
     device.activate(rt)?;
     let handle = open(rt, device.id, false)?;
     thread::bind_context(handle, device.id);
+    stream::listener::tell_default(rt, handle);
     Ok(handle)
 }
 

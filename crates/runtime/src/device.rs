@@ -5,6 +5,7 @@
 //! a callback that is waited for may call in here.
 
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::time::Instant;
 
 use ascendcl_sys as sys;
 use parking_lot::{Mutex, MutexGuard};
@@ -12,7 +13,7 @@ use toprope_engine::memory::Owner;
 
 use crate::error::Result;
 use crate::process::Runtime;
-use crate::{context, observer, refuse, thread};
+use crate::{context, observer, refuse, stream, thread};
 
 /// A device of the process.
 pub struct Device {
@@ -111,21 +112,26 @@ pub fn resolve<'a>(rt: &'a Runtime, id: i32, rule: &'static str) -> Result<&'a D
 /// aclrtSetDevice.
 pub fn set(rt: &'static Runtime, id: i32) -> Result<()> {
     let device = resolve(rt, id, "aclrtSetDevice#04")?;
-    acquire(rt, device)?;
+    let opened = acquire(rt, device)?;
     thread::bind_device(rt, device.id);
+    if let Some(context) = opened {
+        stream::listener::tell_default(rt, context);
+    }
     Ok(())
 }
 
-/// Counts one more user of the device; the first one makes the default context.
-fn acquire(rt: &'static Runtime, device: &Device) -> Result<()> {
+/// Counts one more user of the device; the first one makes the default context, which is answered.
+fn acquire(rt: &'static Runtime, device: &Device) -> Result<Option<u64>> {
     let mut sets = device.sets.lock();
+    let mut opened = None;
     if *sets == 0 {
         // aclrtSetDevice#01
         let handle = context::open(rt, device.id, true)?;
         device.primary.store(handle, Ordering::Release);
+        opened = Some(handle);
     }
     *sets += 1;
-    Ok(())
+    Ok(opened)
 }
 
 /// aclrtResetDevice.
@@ -184,6 +190,29 @@ fn tear_down(rt: &Runtime, device: &Device, mut sets: MutexGuard<'_, u32>) {
 pub fn get(rt: &Runtime) -> Result<i32> {
     // aclrtGetDevice#02, #03, #04
     Ok(thread::current(rt)?.device.into())
+}
+
+/// aclrtSynchronizeDevice, aclrtSynchronizeDeviceWithTimeout: waits for every stream of the device of the current context.
+pub fn synchronize(rt: &Runtime, deadline: Option<Instant>) -> Result<()> {
+    // aclrtSynchronizeDevice#01, #02
+    let device = thread::current(rt)?.device;
+    stream::sync::synchronize_device(rt, device, deadline)
+}
+
+/// aclrtSynchronizeDeviceWithTimeout: milliseconds, -1 for ever.
+pub fn synchronize_with_timeout(rt: &Runtime, timeout: i32) -> Result<()> {
+    let deadline = stream::sync::deadline(
+        timeout,
+        "aclrtSynchronizeDeviceWithTimeout#02",
+        "aclrtSynchronizeDeviceWithTimeout#03",
+    )?;
+    synchronize(rt, deadline)
+}
+
+/// aclrtDeviceGetStreamPriorityRange: (lowest, highest).
+pub fn stream_priority_range(rt: &Runtime) -> (i32, i32) {
+    // aclrtDeviceGetStreamPriorityRange#02
+    (rt.profile.product.priority_least as i32, rt.profile.product.priority_greatest as i32)
 }
 
 /// aclrtGetPrimaryCtxState: whether the default context of a device is active.

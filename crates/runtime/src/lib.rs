@@ -6,9 +6,11 @@
 
 pub mod bytes;
 pub mod call;
+pub mod callback;
 pub mod context;
 pub mod device;
 pub mod error;
+pub mod event;
 pub mod generated;
 pub mod handle;
 pub mod observer;
@@ -16,6 +18,7 @@ pub mod process;
 pub mod profile;
 pub mod stream;
 pub mod thread;
+pub mod timeout;
 
 pub use error::{Error, Result};
 pub use generated::api::Api;

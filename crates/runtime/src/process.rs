@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::handle::{Kind, Table};
 use crate::observer;
 use crate::profile::{Profile, Request};
-use crate::stream;
+use crate::{callback, event, stream, timeout};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -29,6 +29,18 @@ pub struct Runtime {
     pub contexts: Table<Context>,
     /// Live streams.
     pub streams: Table<stream::Stream>,
+    /// Who is told of streams that come and go.
+    pub stream_listeners: stream::listener::Listeners,
+    /// Stream configurations.
+    pub stream_configs: stream::config::Configs,
+    /// Live events.
+    pub events: event::Events,
+    /// Threads subscribed for reports.
+    pub reports: callback::Desk,
+    /// Threads subscribed for host functions.
+    pub host_funcs: callback::Desk,
+    /// Time limits.
+    pub timeouts: timeout::Timeouts,
 }
 
 static RUNTIME: OnceLock<std::result::Result<Runtime, Refused>> = OnceLock::new();
@@ -88,6 +100,12 @@ fn make() -> std::result::Result<Runtime, Refused> {
         devices,
         contexts: Table::new(Kind::Context),
         streams: Table::new(Kind::Stream),
+        stream_listeners: Default::default(),
+        stream_configs: Default::default(),
+        events: event::Events::new(profile.devices),
+        reports: Default::default(),
+        host_funcs: Default::default(),
+        timeouts: Default::default(),
         profile,
     })
 }
@@ -121,6 +139,9 @@ impl queue::Probe for Relay {
         observer::tell(|o| o.done(stream.0, position));
     }
     fn failed(&self, stream: Stream, failure: Failure) {
+        if let Some(Ok(rt)) = RUNTIME.get() {
+            stream::sync::failed(rt, stream, failure);
+        }
         observer::tell(|o| o.failed(stream.0, failure));
     }
 }
