@@ -5,6 +5,7 @@
 //! failure, takes no more tasks ([`resolve_own`] says so).
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use ascendcl_sys as sys;
 use toprope_engine::queue::{self, Mark, Signal, Task};
@@ -253,8 +254,12 @@ pub fn destroy(rt: &Runtime, handle: u64) -> Result<()> {
 
 /// aclrtDestroyStreamForce: tasks that have not begun are dropped (#02).
 pub fn destroy_force(rt: &Runtime, handle: u64) -> Result<()> {
+    /// A copy that runs gets this long to end, since the program is about to free its memory; a function of the program that
+    /// runs is not waited for any longer.
+    const GRACE: Duration = Duration::from_millis(50);
     let stream = doomed(rt, handle, "aclrtDestroyStreamForce#03")?;
-    rt.engine.abort(stream.queue);
+    let running = rt.engine.discard(stream.queue);
+    let _: queue::Waited = rt.engine.wait(running, Instant::now().checked_add(GRACE));
     take_down(rt, &stream)
 }
 
