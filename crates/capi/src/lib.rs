@@ -5,5 +5,7 @@
 
 mod arg;
 pub mod context;
+pub mod copy;
 pub mod device;
 mod generated;
+pub mod memory;

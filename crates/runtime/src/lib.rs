@@ -7,10 +7,12 @@
 pub mod bytes;
 pub mod call;
 pub mod context;
+pub mod copy;
 pub mod device;
 pub mod error;
 pub mod generated;
 pub mod handle;
+pub mod memory;
 pub mod observer;
 pub mod process;
 pub mod profile;
