@@ -1,5 +1,6 @@
-//! `crates/capi/src/generated/unbuilt.rs`: an export for every function that no source file of capi defines yet.
-use std::collections::BTreeSet;
+//! `crates/capi/src/generated/`: an export for every function that no source file of capi defines yet, and a check of
+//! the types of those that one does.
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -8,10 +9,9 @@ use super::{Result, ctype};
 
 /// The text of the file.
 pub fn text(root: &Path, spec: &Spec) -> Result<String> {
-    let mut built = BTreeSet::new();
-    sources(&root.join("crates/capi/src"), &mut built)?;
+    let built = built(root)?;
     let mut lines = String::new();
-    for f in spec.exports().filter(|f| !built.contains(&f.name)) {
+    for f in spec.exports().filter(|f| !built.contains_key(&f.name)) {
         let params: Vec<String> = ctype::rust_params(&f.params)?
             .into_iter()
             .filter(|(name, _)| !name.is_empty())
@@ -29,6 +29,36 @@ pub fn text(root: &Path, spec: &Spec) -> Result<String> {
         let _ = writeln!(lines, "    fn {}({}){returns}{value};", f.name, params.join(", "));
     }
     Ok(format!("{HEAD}\nunbuilt! {{\n{lines}}}\n"))
+}
+
+/// The text of `signatures.rs`: the compiler compares every function that capi defines with the type in the spec.
+pub fn signatures(root: &Path, spec: &Spec) -> Result<String> {
+    let mut lines = String::new();
+    for (name, module) in built(root)? {
+        let f = spec.exports().find(|f| f.name == name).ok_or_else(|| {
+            format!("{module} defines {name}, which is in no header and not in registration.csv")
+        })?;
+        let params: Vec<String> = ctype::rust_params(&f.params)?
+            .into_iter()
+            .filter(|(name, _)| !name.is_empty())
+            .map(|(_, ty)| ty)
+            .collect();
+        let returns = ctype::rust_return(&f.returns)?;
+        let _ = writeln!(
+            lines,
+            "const _: unsafe extern \"C\" fn({}){returns} = {module}::{name};",
+            params.join(", ")
+        );
+    }
+    Ok(format!(
+        "//! Every function that is written by hand has the type that the headers declare, or this does not compile.
+#![allow(unused_imports, reason = \"which types are named depends on what is built\")]
+use core::ffi::{{c_char, c_void}};
+
+use ascendcl_sys::types::*;
+
+{lines}"
+    ))
 }
 
 const VARIADIC: &str = "    // C declares dots behind `fmt`, and stable Rust cannot define such a function. On x86-64 and AArch64 Linux the
@@ -63,16 +93,29 @@ macro_rules! unbuilt {
 }
 ";
 
-/// Collects the names that `extern \"C\" fn NAME` defines in the Rust files below `folder`, generated ones excepted.
-fn sources(folder: &Path, built: &mut BTreeSet<String>) -> Result<()> {
+/// Finds every function that the Rust files of capi define for C, generated files excepted, with its module path.
+pub fn built(root: &Path) -> Result<BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    sources(&root.join("crates/capi/src"), "crate", &mut found)?;
+    Ok(found)
+}
+
+fn sources(folder: &Path, module: &str, found: &mut BTreeMap<String, String>) -> Result<()> {
     for entry in std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
         let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let inner = match name.as_ref() {
+            "lib" | "mod" => module.to_string(),
+            name => format!("{module}::{name}"),
+        };
         if path.is_dir() {
-            if path.file_name().is_some_and(|name| name != "generated") {
-                sources(&path, built)?;
+            if name != "generated" {
+                sources(&path, &inner, found)?;
             }
         } else if path.extension().is_some_and(|ext| ext == "rs") {
-            built.extend(defined(&std::fs::read_to_string(&path)?));
+            for name in defined(&std::fs::read_to_string(&path)?) {
+                found.insert(name, inner.clone());
+            }
         }
     }
     Ok(())
