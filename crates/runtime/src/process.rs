@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::exception::{self, Exceptions};
 use crate::handle::{Kind, Table};
 use crate::init::Init;
+use crate::memory::ledger::Ledger;
 use crate::observer;
 use crate::profile::{Profile, Request};
 use crate::system::System;
@@ -28,6 +29,8 @@ pub struct Runtime {
     pub engine: Engine,
     /// Memory.
     pub space: Space,
+    /// How much of each device's memory is in use.
+    pub ledger: Ledger,
     /// The devices, by the program's device id.
     pub devices: Box<[Device]>,
     /// Which devices of the machine these are.
@@ -129,6 +132,7 @@ fn make() -> std::result::Result<Runtime, Refused> {
     Ok(Runtime {
         engine,
         space,
+        ledger: Ledger::new(profile.devices, profile.device_memory),
         devices,
         visible,
         init: Init::default(),

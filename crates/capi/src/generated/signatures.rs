@@ -34,6 +34,8 @@ const _: unsafe extern "C" fn(*mut aclDataBuffer, *mut c_void, usize) -> aclErro
     crate::buffer::aclUpdateDataBuffer;
 const _: unsafe extern "C" fn(aclplatformDevInfo, *mut c_char, u32) -> aclError =
     crate::capability::aclplatformGetDeviceInfo;
+const _: unsafe extern "C" fn(*mut *mut c_void, u32, u32, *mut u32, u32) -> aclError =
+    crate::memory::aclrtCheckMemType;
 const _: unsafe extern "C" fn(*mut aclrtContext, i32) -> aclError = crate::context::aclrtCreateContext;
 const _: unsafe extern "C" fn(*mut aclrtEvent) -> aclError = crate::event::aclrtCreateEvent;
 const _: unsafe extern "C" fn(*mut aclrtEvent, u32) -> aclError = crate::event::aclrtCreateEventExWithFlag;
@@ -78,6 +80,10 @@ const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
     crate::exception::aclrtExceptionInfoCallbackRegister;
 const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
     crate::exception::aclrtExceptionInfoCallbackUnregister;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFree;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeHost;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeHostWithDevSync;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeWithDevSync;
 const _: unsafe extern "C" fn(*mut aclrtContext) -> aclError = crate::context::aclrtGetCurrentContext;
 const _: unsafe extern "C" fn(*mut i32) -> aclError = crate::device::aclrtGetDevice;
 const _: unsafe extern "C" fn(i32, aclrtDevFeatureType, *mut i32) -> aclError =
@@ -100,8 +106,13 @@ const _: unsafe extern "C" fn(aclrtEvent, *mut u32) -> aclError = crate::event::
 const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtGetLastError;
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetLogicDevIdByPhyDevId;
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetLogicDevIdByUserDevId;
+const _: unsafe extern "C" fn(aclrtMemAttr, *mut usize, *mut usize) -> aclError =
+    crate::memory::aclrtGetMemInfo;
 const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize, *mut usize) -> aclError =
     crate::exception::aclrtGetMemUceInfo;
+const _: unsafe extern "C" fn(i32, *mut aclrtMemUsageInfo, usize, *mut usize) -> aclError =
+    crate::memory::aclrtGetMemUsageInfo;
+const _: unsafe extern "C" fn(aclrtMemcpyKind, *mut usize) -> aclError = crate::copy::aclrtGetMemcpyDescSize;
 const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::timeout::aclrtGetOpExecuteTimeout;
 const _: unsafe extern "C" fn(*mut u64) -> aclError = crate::timeout::aclrtGetOpTimeOutInterval;
 const _: unsafe extern "C" fn(*mut c_void, usize, aclrtStream) -> aclError =
@@ -135,8 +146,130 @@ const _: unsafe extern "C" fn(aclrtCallback, *mut c_void, aclrtCallbackBlockType
     crate::callback::aclrtLaunchCallback;
 const _: unsafe extern "C" fn(aclrtStream, aclrtHostFunc, *mut c_void) -> aclError =
     crate::callback::aclrtLaunchHostFunc;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMalloc;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMallocAlign32;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMallocCached;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    aclrtMemMallocPolicy,
+    *mut aclrtMallocConfig,
+) -> aclError = crate::memory::aclrtMallocForTaskScheduler;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize) -> aclError = crate::memory::aclrtMallocHost;
+const _: unsafe extern "C" fn(*mut *mut c_void, u64, *mut aclrtMallocConfig) -> aclError =
+    crate::memory::aclrtMallocHostWithCfg;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    aclrtMemMallocPolicy,
+    *mut aclrtMallocConfig,
+) -> aclError = crate::memory::aclrtMallocWithCfg;
+const _: unsafe extern "C" fn(*mut c_void, usize) -> aclError = crate::memory::aclrtMemFlush;
+const _: unsafe extern "C" fn(*mut c_void, usize) -> aclError = crate::memory::aclrtMemInvalidate;
 const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize) -> aclError =
     crate::exception::aclrtMemUceRepair;
+const _: unsafe extern "C" fn(*mut c_void, usize, *const c_void, usize, aclrtMemcpyKind) -> aclError =
+    crate::copy::aclrtMemcpy;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+) -> aclError = crate::copy::aclrtMemcpy2d;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpy2dAsync;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsync;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsyncWithCondition;
+const _: unsafe extern "C" fn(*mut c_void, aclrtMemcpyKind, aclrtStream) -> aclError =
+    crate::copy::aclrtMemcpyAsyncWithDesc;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    usize,
+    *mut *const c_void,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsyncWithOffset;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    *mut usize,
+) -> aclError = crate::copy::aclrtMemcpyBatch;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    *mut usize,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyBatchAsync;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyBatchAsyncV2;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+) -> aclError = crate::copy::aclrtMemcpyBatchV2;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize) -> aclError = crate::copy::aclrtMemset;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize, aclrtStream) -> aclError =
+    crate::copy::aclrtMemsetAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize) -> aclError = crate::copy::aclrtMemsetD32;
+const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize, aclrtStream) -> aclError =
+    crate::copy::aclrtMemsetD32Async;
 const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtPeekAtLastError;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtPersistentTaskClean;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::callback::aclrtProcessHostFunc;
@@ -171,6 +304,14 @@ const _: unsafe extern "C" fn(*const c_char, aclrtDeviceTaskAbortCallback, *mut 
     crate::device::aclrtSetDeviceTaskAbortCallback;
 const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
     crate::exception::aclrtSetExceptionInfoCallback;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    aclrtMemcpyKind,
+    *mut c_void,
+    *mut c_void,
+    usize,
+    *mut c_void,
+) -> aclError = crate::copy::aclrtSetMemcpyDesc;
 const _: unsafe extern "C" fn(u32) -> aclError = crate::timeout::aclrtSetOpExecuteTimeOut;
 const _: unsafe extern "C" fn(u64, *mut u64) -> aclError = crate::timeout::aclrtSetOpExecuteTimeOutV2;
 const _: unsafe extern "C" fn(u32) -> aclError = crate::timeout::aclrtSetOpExecuteTimeOutWithMs;
