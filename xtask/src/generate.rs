@@ -1,8 +1,10 @@
 //! `cargo xtask gen`: writes headers and Rust tables from spec/, the only place where facts are written.
 mod api;
+mod ctype;
 mod differences;
 mod products;
 pub mod spec;
+mod sys;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -68,6 +70,11 @@ fn outputs(root: &Path) -> Result<Vec<Output>> {
         rust("crates/runtime/src/generated/api.rs", &api::text(&spec))?,
         rust("crates/runtime/src/generated/products.rs", &products::text(&spec)?)?,
         rust("crates/runtime/src/generated/mod.rs", RUNTIME_MOD)?,
+        rust("crates/sys/src/generated/types.rs", &sys::types(&spec)?)?,
+        rust("crates/sys/src/generated/consts.rs", &sys::consts(&spec)?)?,
+        rust("crates/sys/src/generated/errors.rs", &sys::errors(&spec))?,
+        rust("crates/sys/src/generated/functions.rs", &sys::functions(&spec)?)?,
+        rust("crates/sys/src/generated/mod.rs", SYS_MOD)?,
         Output { path: "docs/differences.md", text: differences::text(root, &spec)? },
     ])
 }
@@ -75,6 +82,13 @@ fn outputs(root: &Path) -> Result<Vec<Output>> {
 const RUNTIME_MOD: &str = "//! Tables generated from spec/: what functions and products there are.
 pub mod api;
 pub mod products;
+";
+
+const SYS_MOD: &str = "//! Tables generated from spec/.
+pub mod consts;
+pub mod errors;
+pub mod functions;
+pub mod types;
 ";
 
 /// Formats Rust text the way `cargo fmt` will want it.

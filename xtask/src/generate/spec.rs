@@ -248,6 +248,11 @@ impl Spec {
         self.functions.iter().chain(&self.registration)
     }
 
+    /// Whether the type of this name is a `void *` in C.
+    pub fn is_handle(&self, name: &str) -> bool {
+        self.typedefs.iter().any(|t| t.name == name && t.category == "opaque-handle")
+    }
+
     /// The enum of this name.
     pub fn find_enum(&self, name: &str) -> Option<&Enum> {
         self.enums.iter().find(|e| e.name == name)
