@@ -52,7 +52,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = sys::error_name(self.0.code).unwrap_or("unknown code");
+        let name = sys::errors::code(self.0.code).map_or("unknown code", |c| c.name);
         write!(f, "{} ({}, {}) [{}]", self.0.text, self.0.code, name, self.0.rule)
     }
 }
