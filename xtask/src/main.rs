@@ -1,27 +1,48 @@
-//! `cargo xtask …`: generates code from spec/, checks the ABI and runs every test suite.
+//! `cargo xtask TASK`: generates code from spec/, checks the ABI and runs every test suite.
+//! Each task is one module with `run(&[String]) -> Result<ExitCode, String>`; this file only picks it.
+
+mod abi;
+mod bench;
 mod generate;
+mod san;
+mod test;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask COMMAND
-  gen [--check]   write the generated files from spec/ (--check: fail when a committed one is stale)";
+const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
+  test   build everything and run every test   (--dev, --filter NAME, --list)
+  gen    write the generated files from spec/  (--check: fail when a committed one is stale)
+  abi    compare library, headers and spec     (LIBRARY: not the one that cargo builds)
+  san    the C and C++ tests under sanitizers  (--filter NAME, --only address|thread)
+  loom   the engine's models under loom
+  miri   the engine's tests under Miri
+  fuzz   random call sequences on the C ABI    (--runs N, --seed N)
+  bench  measure, interleaved with peers       ([LETTERS] [--rounds N])";
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let done = match args.as_slice() {
-        ["gen"] => generate::write(),
-        ["gen", "--check"] => generate::check(),
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
+    let mut args = std::env::args().skip(1);
+    let task = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    let outcome = match task.as_str() {
+        "test" => test::run(&rest),
+        "gen" => generate::run(&rest),
+        "abi" => abi::run(&rest),
+        "san" => san::run(&rest),
+        "loom" => test::engine::loom(&rest),
+        "miri" => test::engine::miri(&rest),
+        "fuzz" => test::sequences::fuzz(&rest),
+        "bench" => bench::run(&rest),
+        "" | "help" | "--help" => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
         }
+        other => Err(format!("no such task: {other}\n{USAGE}")),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("xtask: {error}");
-            ExitCode::FAILURE
+    match outcome {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("xtask {task}: {message}");
+            ExitCode::from(2)
         }
     }
 }

@@ -6,4 +6,4 @@
 mod arg;
 pub mod context;
 pub mod device;
-pub mod generated {}
+mod generated;

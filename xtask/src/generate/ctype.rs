@@ -31,7 +31,7 @@ fn parse(text: &str) -> Result<CType<'_>> {
             _ => return Err(format!("cannot read C type {text:?}").into()),
         }
     }
-    if ty.base.is_empty() || ty.base.contains(['(', ')', '[', ',']) {
+    if ty.base.is_empty() || ty.base.contains(['(', ')', '[', '{', ',']) {
         return Err(format!("cannot read C type {text:?}").into());
     }
     Ok(ty)

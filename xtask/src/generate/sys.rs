@@ -231,6 +231,11 @@ pub fn code(value: aclError) -> Option<&'static Code> {{
     CODES.get(CODES.partition_point(|code| code.value < value)).filter(|code| code.value == value)
 }}
 
+/// The C name of a code.
+pub fn error_name(value: aclError) -> Option<&'static str> {{
+    code(value).map(|code| code.name)
+}}
+
 /// The number of the code with this C name.
 pub fn value(name: &str) -> Option<aclError> {{
     CODES.iter().find(|code| code.name == name).map(|code| code.value)
@@ -242,8 +247,8 @@ mod tests {{
 
     #[test]
     fn codes_are_found_by_number_and_name() {{
-        assert_eq!(code(0).map(|c| c.name), Some(\"ACL_SUCCESS\"));
-        assert_eq!(code(ACL_ERROR_RT_PARAM_INVALID).map(|c| c.name), Some(\"ACL_ERROR_RT_PARAM_INVALID\"));
+        assert_eq!(error_name(0), Some(\"ACL_SUCCESS\"));
+        assert_eq!(error_name(ACL_ERROR_RT_PARAM_INVALID), Some(\"ACL_ERROR_RT_PARAM_INVALID\"));
         assert_eq!(code(-1), None);
         assert_eq!(value(\"ACL_ERROR_INVALID_PARAM\"), Some(100000));
         assert!(CODES.is_sorted_by_key(|c| c.value));
