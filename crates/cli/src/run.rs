@@ -94,12 +94,8 @@ fn settings(args: &Args) -> Result<Vec<(&'static str, String)>, Refused> {
         devices: or(&args.devices, from_env.devices),
         device_memory: or(&args.device_memory, from_env.device_memory),
         guard: or(&args.guard, from_env.guard),
+        seed: or(&args.seed, from_env.seed),
     })?;
-    if let Some(seed) = &args.seed
-        && seed.parse::<u64>().is_err()
-    {
-        return Err(format!("'{seed}' is no seed; valid: 0 to {}", u64::MAX).into());
-    }
     let given = [
         ("TOPROPE_PRODUCT", &args.product),
         ("TOPROPE_FORM", &args.form),

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use ascendcl_sys as sys;
 use toprope_engine::memory::{AllocError, Layout, Space};
-use toprope_engine::queue::{self, Engine, Failure, Stream};
+use toprope_engine::queue::{self, ByPriority, Engine, Failure, Seeded, Stream};
 
 use crate::context::Context;
 use crate::device::Device;
@@ -72,13 +72,17 @@ fn make() -> std::result::Result<Runtime, Refused> {
         };
         Refused { code: sys::ACL_ERROR_RT_MEMORY_ALLOCATION, text }
     })?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let engine = Engine::new(queue::Config {
-        workers: cores.saturating_sub(1).max(1),
         max_streams: profile.product.max_streams.saturating_mul(profile.devices.into()),
         // ours: no page names the code of a copy whose memory is gone when it executes; the copy engine's own says it.
         copy_fault_code: sys::ACL_ERROR_RT_SYS_DMA as u32,
-        probe: Box::new(Relay),
+        panic_code: sys::ACL_ERROR_RT_INTERNAL_ERROR as u32,
+        kernel_fault_code: sys::ACL_ERROR_RT_AICORE_EXCEPTION as u32,
+        policy: match profile.seed {
+            None => Box::new(ByPriority::default()),
+            Some(seed) => Box::new(Seeded::new(seed)),
+        },
+        ..queue::Config::new(Box::new(Relay))
     });
     engine.watch(observer::watched());
     let devices = (0..profile.devices).map(Device::new).collect();

@@ -39,6 +39,8 @@ pub struct Profile {
     pub device_memory: u64,
     /// Whether host code is to be kept out of device memory.
     pub guard: bool,
+    /// Draws the order in which ready streams run; None: by priority, first come first served.
+    pub seed: Option<u64>,
 }
 
 /// What may be asked for, each as text; `None` or empty is the default.
@@ -56,6 +58,8 @@ pub struct Request {
     pub device_memory: Option<String>,
     /// `TOPROPE_GUARD`: `on` (default) or `off`.
     pub guard: Option<String>,
+    /// `TOPROPE_SEED`: a number; none by default.
+    pub seed: Option<String>,
 }
 
 impl Request {
@@ -69,6 +73,7 @@ impl Request {
             devices: get("TOPROPE_DEVICES"),
             device_memory: get("TOPROPE_DEVICE_MEMORY"),
             guard: get("TOPROPE_GUARD"),
+            seed: get("TOPROPE_SEED"),
         }
     }
 }
@@ -132,7 +137,14 @@ impl Profile {
             Some("off") => false,
             Some(text) => return Err(format!("'{text}' is no guard setting; valid: on, off")),
         };
-        Ok(Profile { product, index, form, generation, devices, device_memory, guard })
+        let seed = match request.seed.as_deref() {
+            None => None,
+            Some(text) => match text.parse() {
+                Ok(seed) => Some(seed),
+                Err(_) => return Err(format!("'{text}' is no seed; valid: 0 to {}", u64::MAX)),
+            },
+        };
+        Ok(Profile { product, index, form, generation, devices, device_memory, guard, seed })
     }
 
     /// Whether the product has the function. Source: product tables of the pages, `spec/functions.csv`.
