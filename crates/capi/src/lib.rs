@@ -7,3 +7,7 @@ mod arg;
 pub mod context;
 pub mod device;
 mod generated;
+pub mod host;
+pub mod managed;
+pub mod pointer;
+pub mod symbol;

@@ -11,10 +11,14 @@ pub mod device;
 pub mod error;
 pub mod generated;
 pub mod handle;
+pub mod host;
+pub mod managed;
 pub mod observer;
+pub mod pointer;
 pub mod process;
 pub mod profile;
 pub mod stream;
+pub mod symbol;
 pub mod thread;
 
 pub use error::{Error, Result};

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::handle::{Kind, Table};
 use crate::observer;
 use crate::profile::{Profile, Request};
-use crate::stream;
+use crate::{host, managed, stream, symbol};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -29,6 +29,12 @@ pub struct Runtime {
     pub contexts: Table<Context>,
     /// Live streams.
     pub streams: Table<stream::Stream>,
+    /// Registered host memory.
+    pub host: host::Registry,
+    /// Managed pages.
+    pub managed: managed::Managed,
+    /// Device variables.
+    pub symbols: symbol::Symbols,
 }
 
 static RUNTIME: OnceLock<std::result::Result<Runtime, Refused>> = OnceLock::new();
@@ -92,6 +98,9 @@ fn make() -> std::result::Result<Runtime, Refused> {
         devices,
         contexts: Table::new(Kind::Context),
         streams: Table::new(Kind::Stream),
+        host: host::Registry::default(),
+        managed: managed::Managed::new(),
+        symbols: symbol::Symbols::default(),
         profile,
     })
 }

@@ -12,7 +12,79 @@ const _: unsafe extern "C" fn(*mut aclrtContext) -> aclError = crate::context::a
 const _: unsafe extern "C" fn(*mut i32) -> aclError = crate::device::aclrtGetDevice;
 const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::device::aclrtGetDeviceCount;
 const _: unsafe extern "C" fn(i32, *mut u32, *mut i32) -> aclError = crate::device::aclrtGetPrimaryCtxState;
+const _: unsafe extern "C" fn(*const c_void, *mut *mut c_void) -> aclError =
+    crate::symbol::aclrtGetSymbolAddress;
+const _: unsafe extern "C" fn(*const c_void, *mut usize) -> aclError = crate::symbol::aclrtGetSymbolSize;
+const _: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, u32) -> aclError =
+    crate::host::aclrtHostGetDevicePointer;
+const _: unsafe extern "C" fn(u32, aclrtHacType, *mut aclrtHostMemMapCapability) -> aclError =
+    crate::host::aclrtHostMemMapCapabilities;
+const _: unsafe extern "C" fn(*mut c_void, u64, aclrtHostRegisterType, *mut *mut c_void) -> aclError =
+    crate::host::aclrtHostRegister;
+const _: unsafe extern "C" fn(*mut c_void, u64, u32) -> aclError = crate::host::aclrtHostRegisterV2;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::host::aclrtHostUnregister;
+const _: unsafe extern "C" fn(*mut *mut c_void, u64, u32) -> aclError = crate::managed::aclrtMemAllocManaged;
+const _: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, *mut usize) -> aclError =
+    crate::pointer::aclrtMemGetAddressRange;
+const _: unsafe extern "C" fn(
+    *const c_void,
+    u64,
+    aclrtMemManagedAdviseType,
+    aclrtMemManagedLocation,
+) -> aclError = crate::managed::aclrtMemManagedAdvise;
+const _: unsafe extern "C" fn(
+    aclrtMemManagedRangeAttribute,
+    *const c_void,
+    usize,
+    *mut c_void,
+    usize,
+) -> aclError = crate::managed::aclrtMemManagedGetAttr;
+const _: unsafe extern "C" fn(
+    *mut aclrtMemManagedRangeAttribute,
+    usize,
+    *const c_void,
+    usize,
+    *mut *mut c_void,
+    *mut usize,
+) -> aclError = crate::managed::aclrtMemManagedGetAttrs;
+const _: unsafe extern "C" fn(*const c_void, usize, aclrtMemManagedLocation, u32, aclrtStream) -> aclError =
+    crate::managed::aclrtMemManagedPrefetchAsync;
+const _: unsafe extern "C" fn(
+    *mut *const c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemManagedLocation,
+    *mut usize,
+    usize,
+    u64,
+    aclrtStream,
+) -> aclError = crate::managed::aclrtMemManagedPrefetchBatchAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, *const c_void, usize, usize, aclrtMemcpyKind) -> aclError =
+    crate::symbol::aclrtMemcpyFromSymbol;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::symbol::aclrtMemcpyFromSymbolAsync;
+const _: unsafe extern "C" fn(*const c_void, *const c_void, usize, usize, aclrtMemcpyKind) -> aclError =
+    crate::symbol::aclrtMemcpyToSymbol;
+const _: unsafe extern "C" fn(
+    *const c_void,
+    *const c_void,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::symbol::aclrtMemcpyToSymbolAsync;
+const _: unsafe extern "C" fn(*const c_void, *mut aclrtPtrAttributes) -> aclError =
+    crate::pointer::aclrtPointerGetAttributes;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDevice;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDeviceForce;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtSetCurrentContext;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtSetDevice;
+const _: unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, usize, u32, *mut c_void) =
+    crate::symbol::rtRegisterVariable;
