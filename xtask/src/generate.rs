@@ -5,6 +5,7 @@ mod differences;
 pub mod headers;
 mod products;
 pub mod spec;
+mod status;
 mod sys;
 mod unbuilt;
 
@@ -92,6 +93,8 @@ fn outputs(root: &Path) -> Result<Vec<Output>> {
         rust("crates/capi/src/generated/unbuilt.rs", &unbuilt::text(root, &spec)?)?,
         rust("crates/capi/src/generated/signatures.rs", &unbuilt::signatures(root, &spec)?)?,
         rust("crates/capi/src/generated/mod.rs", CAPI_MOD)?,
+        rust("crates/cli/src/unbuilt.rs", &status::names(root, &spec)?)?,
+        Output { path: "docs/functions.md".to_string(), text: status::page(root, &spec)? },
         Output { path: "docs/differences.md".to_string(), text: differences::text(root, &spec)? },
     ];
     all.append(&mut headers::outputs(&spec)?);

@@ -5,9 +5,11 @@
 
 mod arg;
 pub mod context;
+pub mod copy;
 pub mod device;
 mod generated;
 pub mod host;
 pub mod managed;
+pub mod memory;
 pub mod pointer;
 pub mod symbol;

@@ -7,6 +7,7 @@ use toprope_runtime::generated::api::{Api, FUNCTIONS, Function};
 use toprope_runtime::generated::products::PRODUCTS;
 
 use crate::Refused;
+use crate::unbuilt::UNBUILT;
 
 /// Options of `toprope api`.
 #[derive(clap::Args)]
@@ -30,11 +31,24 @@ pub fn print(args: Args) -> Result<ExitCode, Refused> {
     let mut out = std::io::stdout().lock();
     for function in &found {
         // A reader that closed the pipe has seen enough.
-        if writeln!(out, "{:<44} {:<6} {}", function.name, function.chapter, support(function)).is_err() {
+        if writeln!(
+            out,
+            "{:<44} {:<6} {:<10} {}",
+            function.name,
+            function.chapter,
+            built(function),
+            support(function)
+        )
+        .is_err()
+        {
             break;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn built(function: &Function) -> &'static str {
+    if UNBUILT.binary_search(&function.name).is_ok() { "not built" } else { "built" }
 }
 
 fn support(function: &Function) -> String {
@@ -61,5 +75,6 @@ fn detail(function: &Function) {
     if !matches!(function.deprecated, "" | "no") {
         println!("  deprecated  {}", function.deprecated);
     }
+    println!("  status      {}", built(function));
     println!("  supported   {}", support(function));
 }

@@ -5,6 +5,7 @@
 mod api;
 mod products;
 mod run;
+mod unbuilt;
 
 use std::process::ExitCode;
 

@@ -12,7 +12,7 @@ use toprope_engine::memory::Owner;
 
 use crate::error::Result;
 use crate::process::Runtime;
-use crate::{context, observer, refuse, thread};
+use crate::{context, memory, refuse, thread};
 
 /// A device of the process.
 pub struct Device {
@@ -173,9 +173,7 @@ fn tear_down(rt: &Runtime, device: &Device, mut sets: MutexGuard<'_, u32>) {
     }
     for block in doomed {
         // Freed by the program meanwhile, or there already belongs to somebody who set the device again.
-        if rt.space.find(block.base) == Some(block) && rt.space.free(block.base).is_ok() {
-            observer::tell(|o| o.freed(&block));
-        }
+        memory::discard(rt, &block);
     }
     thread::unbind_device(device.id);
 }
@@ -205,4 +203,9 @@ pub(crate) fn default_context(rt: &Runtime) -> u64 {
         Some(device) => device.primary(),
         None => 0,
     }
+}
+
+/// Whether `from` may reach the memory of `to`: not before aclrtDeviceEnablePeerAccess is built.
+pub fn peer_enabled(_: &Runtime, from: u16, to: u16) -> bool {
+    from == to
 }

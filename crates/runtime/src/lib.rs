@@ -7,12 +7,14 @@
 pub mod bytes;
 pub mod call;
 pub mod context;
+pub mod copy;
 pub mod device;
 pub mod error;
 pub mod generated;
 pub mod handle;
 pub mod host;
 pub mod managed;
+pub mod memory;
 pub mod observer;
 pub mod pointer;
 pub mod process;

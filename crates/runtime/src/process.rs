@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::handle::{Kind, Table};
+use crate::memory::ledger::Ledger;
 use crate::observer;
 use crate::profile::{Profile, Request};
 use crate::{host, managed, stream, symbol};
@@ -23,6 +24,8 @@ pub struct Runtime {
     pub engine: Engine,
     /// Memory.
     pub space: Space,
+    /// How much of each device's memory is in use.
+    pub ledger: Ledger,
     /// The devices, by the program's device id.
     pub devices: Box<[Device]>,
     /// Live contexts.
@@ -95,6 +98,7 @@ fn make() -> std::result::Result<Runtime, Refused> {
     Ok(Runtime {
         engine,
         space,
+        ledger: Ledger::new(profile.devices, profile.device_memory),
         devices,
         contexts: Table::new(Kind::Context),
         streams: Table::new(Kind::Stream),

@@ -13,10 +13,11 @@ use ascendcl_sys as sys;
 use parking_lot::{Mutex, RwLock};
 use toprope_engine::memory::{self, Block, Owner, Page};
 
+use crate::copy::{self, SymbolCopy};
 use crate::error::{Result, exhausted};
 use crate::generated::api::Api;
 use crate::process::Runtime;
-use crate::{bytes, copy, observer, refuse, stream, thread};
+use crate::{bytes, observer, refuse, stream, thread};
 
 /// All device variables of the process.
 #[derive(Default)]
@@ -165,7 +166,6 @@ pub fn get_size(rt: &Runtime, symbol: usize) -> Result<usize> {
 
 /// The rows of one symbol copy.
 struct Rules {
-    api: Api,
     kind: &'static str,
     context: &'static str,
     unknown: &'static str,
@@ -176,7 +176,6 @@ struct Rules {
 macro_rules! rules {
     ($name:ident, kind: $kind:literal, overflow: $overflow:literal, range: $range:literal) => {
         Rules {
-            api: Api::$name,
             kind: concat!(stringify!($name), $kind),
             context: concat!(stringify!($name), "#06"),
             unknown: concat!(stringify!($name), "#05"),
@@ -263,7 +262,7 @@ pub fn memcpy_from(rt: &Runtime, dst: usize, room: usize, part: Part, kind: sys:
     fits(part.count, room, "aclrtMemcpyFromSymbol#10")?;
     outward(&FROM, kind)?;
     let src = part.resolve(rt, &FROM)?;
-    copy::memcpy_symbol(rt, FROM.api, dst, src, part.count)
+    copy::memcpy_symbol(rt, Api::aclrtMemcpyFromSymbol, dst, src, part.count)
 }
 
 /// aclrtMemcpyFromSymbolAsync: pageable memory is copied before the call returns (#17).
@@ -279,14 +278,14 @@ pub fn memcpy_from_async(
     outward(&FROM_ASYNC, kind)?;
     live(rt, stream)?;
     let src = part.resolve(rt, &FROM_ASYNC)?;
-    copy::memcpy_symbol_async(rt, FROM_ASYNC.api, dst, src, part.count, stream)
+    copy::memcpy_symbol_async(rt, SymbolCopy::From, dst, src, part.count, stream)
 }
 
 /// aclrtMemcpyToSymbol: done on return (#15).
 pub fn memcpy_to(rt: &Runtime, part: Part, src: usize, kind: sys::aclrtMemcpyKind) -> Result<()> {
     inward(&TO, kind)?;
     let dst = part.resolve(rt, &TO)?;
-    copy::memcpy_symbol(rt, TO.api, dst, src, part.count)
+    copy::memcpy_symbol(rt, Api::aclrtMemcpyToSymbol, dst, src, part.count)
 }
 
 /// aclrtMemcpyToSymbolAsync: pageable memory is copied before the call returns (#15).
@@ -300,7 +299,7 @@ pub fn memcpy_to_async(
     inward(&TO_ASYNC, kind)?;
     live(rt, stream)?;
     let dst = part.resolve(rt, &TO_ASYNC)?;
-    copy::memcpy_symbol_async(rt, TO_ASYNC.api, dst, src, part.count, stream)
+    copy::memcpy_symbol_async(rt, SymbolCopy::To, dst, src, part.count, stream)
 }
 
 /// *#01: a bad handle is found before any other check of the runtime.

@@ -5,12 +5,23 @@ use core::ffi::{c_char, c_void};
 
 use ascendcl_sys::types::*;
 
+const _: unsafe extern "C" fn(*mut *mut c_void, u32, u32, *mut u32, u32) -> aclError =
+    crate::memory::aclrtCheckMemType;
 const _: unsafe extern "C" fn(*mut aclrtContext, i32) -> aclError = crate::context::aclrtCreateContext;
 const _: unsafe extern "C" fn(*mut aclrtStream) -> aclError = crate::context::aclrtCtxGetCurrentDefaultStream;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtDestroyContext;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFree;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeHost;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeHostWithDevSync;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeWithDevSync;
 const _: unsafe extern "C" fn(*mut aclrtContext) -> aclError = crate::context::aclrtGetCurrentContext;
 const _: unsafe extern "C" fn(*mut i32) -> aclError = crate::device::aclrtGetDevice;
 const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::device::aclrtGetDeviceCount;
+const _: unsafe extern "C" fn(aclrtMemAttr, *mut usize, *mut usize) -> aclError =
+    crate::memory::aclrtGetMemInfo;
+const _: unsafe extern "C" fn(i32, *mut aclrtMemUsageInfo, usize, *mut usize) -> aclError =
+    crate::memory::aclrtGetMemUsageInfo;
+const _: unsafe extern "C" fn(aclrtMemcpyKind, *mut usize) -> aclError = crate::copy::aclrtGetMemcpyDescSize;
 const _: unsafe extern "C" fn(i32, *mut u32, *mut i32) -> aclError = crate::device::aclrtGetPrimaryCtxState;
 const _: unsafe extern "C" fn(*const c_void, *mut *mut c_void) -> aclError =
     crate::symbol::aclrtGetSymbolAddress;
@@ -23,9 +34,32 @@ const _: unsafe extern "C" fn(*mut c_void, u64, aclrtHostRegisterType, *mut *mut
     crate::host::aclrtHostRegister;
 const _: unsafe extern "C" fn(*mut c_void, u64, u32) -> aclError = crate::host::aclrtHostRegisterV2;
 const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::host::aclrtHostUnregister;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMalloc;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMallocAlign32;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMallocCached;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    aclrtMemMallocPolicy,
+    *mut aclrtMallocConfig,
+) -> aclError = crate::memory::aclrtMallocForTaskScheduler;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize) -> aclError = crate::memory::aclrtMallocHost;
+const _: unsafe extern "C" fn(*mut *mut c_void, u64, *mut aclrtMallocConfig) -> aclError =
+    crate::memory::aclrtMallocHostWithCfg;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    aclrtMemMallocPolicy,
+    *mut aclrtMallocConfig,
+) -> aclError = crate::memory::aclrtMallocWithCfg;
 const _: unsafe extern "C" fn(*mut *mut c_void, u64, u32) -> aclError = crate::managed::aclrtMemAllocManaged;
+const _: unsafe extern "C" fn(*mut c_void, usize) -> aclError = crate::memory::aclrtMemFlush;
 const _: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, *mut usize) -> aclError =
     crate::pointer::aclrtMemGetAddressRange;
+const _: unsafe extern "C" fn(*mut c_void, usize) -> aclError = crate::memory::aclrtMemInvalidate;
 const _: unsafe extern "C" fn(
     *const c_void,
     u64,
@@ -59,6 +93,99 @@ const _: unsafe extern "C" fn(
     u64,
     aclrtStream,
 ) -> aclError = crate::managed::aclrtMemManagedPrefetchBatchAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, *const c_void, usize, aclrtMemcpyKind) -> aclError =
+    crate::copy::aclrtMemcpy;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+) -> aclError = crate::copy::aclrtMemcpy2d;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpy2dAsync;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsync;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsyncWithCondition;
+const _: unsafe extern "C" fn(*mut c_void, aclrtMemcpyKind, aclrtStream) -> aclError =
+    crate::copy::aclrtMemcpyAsyncWithDesc;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    usize,
+    *mut *const c_void,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsyncWithOffset;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    *mut usize,
+) -> aclError = crate::copy::aclrtMemcpyBatch;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    *mut usize,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyBatchAsync;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyBatchAsyncV2;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+) -> aclError = crate::copy::aclrtMemcpyBatchV2;
 const _: unsafe extern "C" fn(*mut c_void, usize, *const c_void, usize, usize, aclrtMemcpyKind) -> aclError =
     crate::symbol::aclrtMemcpyFromSymbol;
 const _: unsafe extern "C" fn(
@@ -80,11 +207,25 @@ const _: unsafe extern "C" fn(
     aclrtMemcpyKind,
     aclrtStream,
 ) -> aclError = crate::symbol::aclrtMemcpyToSymbolAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize) -> aclError = crate::copy::aclrtMemset;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize, aclrtStream) -> aclError =
+    crate::copy::aclrtMemsetAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize) -> aclError = crate::copy::aclrtMemsetD32;
+const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize, aclrtStream) -> aclError =
+    crate::copy::aclrtMemsetD32Async;
 const _: unsafe extern "C" fn(*const c_void, *mut aclrtPtrAttributes) -> aclError =
     crate::pointer::aclrtPointerGetAttributes;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDevice;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDeviceForce;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtSetCurrentContext;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtSetDevice;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    aclrtMemcpyKind,
+    *mut c_void,
+    *mut c_void,
+    usize,
+    *mut c_void,
+) -> aclError = crate::copy::aclrtSetMemcpyDesc;
 const _: unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, usize, u32, *mut c_void) =
     crate::symbol::rtRegisterVariable;
