@@ -74,7 +74,10 @@ pub unsafe extern "C" fn aclrtMemcpy2d(
     kind: aclrtMemcpyKind,
 ) -> aclError {
     call(Api::aclrtMemcpy2d, |rt| {
-        copy::memcpy_2d(rt, &Rect { dst: dst as usize, dpitch, src: src as usize, spitch, width, height, kind })
+        copy::memcpy_2d(
+            rt,
+            &Rect { dst: dst as usize, dpitch, src: src as usize, spitch, width, height, kind },
+        )
     })
 }
 

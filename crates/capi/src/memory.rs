@@ -208,8 +208,12 @@ pub unsafe extern "C" fn aclrtGetMemUsageInfo(
             for (to, from) in name.iter_mut().zip(memory::module_name(module.id).bytes().take(31)) {
                 *to = from as c_char;
             }
-            let entry =
-                aclrtMemUsageInfo { name, curMemSize: module.now, memPeakSize: module.peak, reserved: [0; 8] };
+            let entry = aclrtMemUsageInfo {
+                name,
+                curMemSize: module.now,
+                memPeakSize: module.peak,
+                reserved: [0; 8],
+            };
             arg::out(memUsageInfo.wrapping_add(at), "memUsageInfo", "aclrtGetMemUsageInfo#01")?.set(entry)?;
         }
         number.set(modules.len())
@@ -230,16 +234,17 @@ pub unsafe extern "C" fn aclrtCheckMemType(
         let out = arg::out(checkResult, "checkResult", "aclrtCheckMemType#02")?;
         // aclrtCheckMemType#08
         out.set(0)?;
-        let addrs = match arg::inputs(addrList.cast::<usize>(), size as usize, "addrList", "aclrtCheckMemType#01") {
-            Ok(addrs) => addrs,
-            Err(_) => {
-                return refuse!(
-                    sys::ACL_ERROR_RT_PARAM_INVALID,
-                    "ours: memory that is not there",
-                    "addrList: {size} entries at {addrList:p} cannot be read"
-                );
-            }
-        };
+        let addrs =
+            match arg::inputs(addrList.cast::<usize>(), size as usize, "addrList", "aclrtCheckMemType#01") {
+                Ok(addrs) => addrs,
+                Err(_) => {
+                    return refuse!(
+                        sys::ACL_ERROR_RT_PARAM_INVALID,
+                        "ours: memory that is not there",
+                        "addrList: {size} entries at {addrList:p} cannot be read"
+                    );
+                }
+            };
         out.set(memory::check_type(rt, &addrs, memType, reserve)?.into())
     })
 }

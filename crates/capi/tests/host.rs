@@ -6,7 +6,9 @@ mod host_help;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
+use ascendcl::copy::aclrtMemcpy;
 use ascendcl::host::*;
+use ascendcl::memory::*;
 use ascendcl::pointer::*;
 use ascendcl_sys as sys;
 use host_help::*;
@@ -19,8 +21,7 @@ const PINNED: u32 = sys::ACL_HOST_REG_PINNED as u32;
 
 fn register(ptr: *mut c_void, size: usize) -> (i32, *mut c_void) {
     let mut device = null_mut();
-    let code =
-        unsafe { aclrtHostRegister(ptr, size as u64, sys::ACL_HOST_REGISTER_MAPPED, &raw mut device) };
+    let code = unsafe { aclrtHostRegister(ptr, size as u64, sys::ACL_HOST_REGISTER_MAPPED, &raw mut device) };
     (code, device)
 }
 
@@ -56,7 +57,7 @@ fn maps_pageable_memory() {
     assert_eq!(device_pointer(memory.base), (0, device));
 
     done(unregister(memory.base));
-    assert_eq!(rt.space.find(device as usize), None);
+    assert_ne!(rt.space.find(device as usize), Some(block));
     assert_eq!(rt.space.find(memory.base as usize), None);
     refused(device_pointer(memory.base).0, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtHostGetDevicePointer#06");
     done(register(memory.base, memory.size).0);
@@ -80,7 +81,8 @@ fn register_refuses_wrong_arguments() {
     on(0);
     let memory = Pages::new(1);
     let mut device = 7 as *mut c_void;
-    let try_it = |ptr, size, kind, device: *mut *mut c_void| unsafe { aclrtHostRegister(ptr, size, kind, device) };
+    let try_it =
+        |ptr, size, kind, device: *mut *mut c_void| unsafe { aclrtHostRegister(ptr, size, kind, device) };
     let out = &raw mut device;
     refused(try_it(null_mut(), 4096, 0, out), sys::ACL_ERROR_INVALID_PARAM, "aclrtHostRegister#01");
     refused(try_it(memory.base, 0, 0, out), sys::ACL_ERROR_INVALID_PARAM, "aclrtHostRegister#02");
@@ -125,9 +127,8 @@ fn register_v2_refuses_wrong_arguments() {
 #[test]
 fn register_refuses_what_is_not_host_memory() {
     on(0);
-    let memory = Pages::new(4);
-    // SAFETY: the last page of the test's own memory.
-    assert_eq!(unsafe { libc::munmap(memory.at(3 * PAGE), PAGE) }, 0);
+    // Nothing else is ever put behind these pages.
+    let memory = Pages::before_a_hole(3);
     let wrong = sys::ACL_ERROR_RT_PARAM_INVALID;
     refused(register_v2(memory.base, 4 * PAGE, MAPPED), wrong, "ours: memory that exists");
     refused(register_v2(4096 as *mut c_void, PAGE, MAPPED), wrong, "ours: memory that exists");
@@ -165,11 +166,11 @@ fn register_refuses_overlap() {
 /// aclrtHostRegisterV2#12, on a thread that set no device.
 #[test]
 fn register_needs_a_context() {
-    runtime();
-    let memory = Pages::new(1);
-    let answer = register_v2(memory.base, PAGE, MAPPED);
-    assert_eq!(answer, sys::ACL_ERROR_RT_CONTEXT_NULL, "{}", recent());
-    assert_eq!(register(memory.base, PAGE).0, sys::ACL_ERROR_RT_CONTEXT_NULL);
+    let answers = std::thread::spawn(|| {
+        let memory = Pages::new(1);
+        [register_v2(memory.base, PAGE, MAPPED), register(memory.base, PAGE).0]
+    });
+    assert_eq!(answers.join().unwrap(), [sys::ACL_ERROR_RT_CONTEXT_NULL; 2]);
 }
 
 /// aclrtHostRegisterV2#11, aclrtHostGetDevicePointer#06, aclrtHostRegister<cpp>#04, #05: which flags map.
@@ -224,6 +225,90 @@ fn unregister_takes_the_start_once() {
     refused(unregister(device), code, "aclrtHostUnregister#02");
     done(unregister(memory.base));
     refused(unregister(memory.base), code, "aclrtHostUnregister#02");
+}
+
+/// aclrtHostRegister#05: memory of aclrtMallocHost, also a part of it; aclrtHostRegisterV2#09: but not to pin it again.
+#[test]
+fn maps_pinned_memory() {
+    let rt = on(0);
+    // Large enough to begin a page.
+    let size = 256 << 10;
+    let pinned = pinned(size);
+    assert_eq!(pinned as usize % PAGE, 0);
+    let (code, device) = register(pinned.wrapping_byte_add(PAGE), 2 * PAGE);
+    done(code);
+    assert_eq!(rt.space.inner(device as usize + 3), pinned as usize + PAGE + 3);
+    assert_eq!(rt.space.find(pinned as usize + PAGE).unwrap().owner, Owner::Pinned);
+    refused(device_pointer(pinned).0, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtHostGetDevicePointer#06");
+    let answer = register_v2(pinned, PAGE, PINNED);
+    refused(answer, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtHostRegisterV2#09");
+    let answer = register_v2(pinned, 2 * PAGE, MAPPED);
+    refused(answer, sys::ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "aclrtHostRegisterV2#10");
+    let answer = register_v2(pinned.wrapping_byte_add(size - PAGE), 2 * PAGE, MAPPED);
+    refused(answer, sys::ACL_ERROR_RT_PARAM_INVALID, "ours: host memory");
+
+    // Freeing the block ends the registration, and the block at the same address is not registered.
+    done(unsafe { aclrtFreeHost(pinned) });
+    let answer = device_pointer(pinned.wrapping_byte_add(PAGE)).0;
+    refused(answer, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtHostGetDevicePointer#06");
+    assert_ne!(rt.space.find(device as usize).map(|block| block.tag), Some(pinned as u64 + PAGE as u64));
+}
+
+/// ours: a small block of aclrtMallocHost need not begin a page.
+#[test]
+fn maps_small_pinned_blocks() {
+    let rt = on(0);
+    let blocks: Vec<_> = (0..3).map(|_| pinned(100)).collect();
+    assert!(blocks.iter().any(|block| !(*block as usize).is_multiple_of(PAGE)));
+    let devices: Vec<_> = blocks.iter().map(|block| register(*block, 100)).collect();
+    for (block, (code, device)) in blocks.iter().zip(devices) {
+        assert_eq!(code, 0);
+        assert_eq!(rt.space.inner(device as usize + 99), *block as usize + 99);
+        let answer = register_v2(block.wrapping_byte_add(64), 8, MAPPED);
+        refused(answer, sys::ACL_ERROR_RT_ADDR_UNALIGNED, "aclrtHostRegisterV2#03");
+        done(unregister(*block));
+        done(unsafe { aclrtFreeHost(*block) });
+    }
+}
+
+/// aclrtHostRegister#06: the device's address is for kernels; copies and fills refuse it and take the host's.
+#[test]
+fn copies_refuse_the_alias() {
+    on(0);
+    let memory = Pages::new(1);
+    let (code, alias) = register(memory.base, PAGE);
+    done(code);
+    let mut device = null_mut();
+    done(unsafe { aclrtMalloc(&raw mut device, PAGE, 0) });
+    for (dst, src) in [(device, alias), (alias, device), (memory.base, alias)] {
+        let answer = unsafe { aclrtMemcpy(dst, PAGE, src, PAGE, sys::ACL_MEMCPY_DEFAULT) };
+        refused(answer, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtHostRegister#06");
+    }
+    unsafe { memory.base.cast::<u8>().write_bytes(0x5a, PAGE) };
+    done(unsafe { aclrtMemcpy(device, PAGE, memory.base, PAGE, sys::ACL_MEMCPY_HOST_TO_DEVICE) });
+    let mut back = [0u8; PAGE];
+    let to = back.as_mut_ptr().cast();
+    done(unsafe { aclrtMemcpy(to, PAGE, device, PAGE, sys::ACL_MEMCPY_DEVICE_TO_HOST) });
+    assert_eq!(back, [0x5a; PAGE]);
+    done(unregister(memory.base));
+    done(unsafe { aclrtFree(device) });
+}
+
+/// aclrtMallocHostWithCfg#06: the device's address equals the host's.
+#[test]
+fn the_va_flag_keeps_the_address() {
+    on(0);
+    let mut attribute: sys::aclrtMallocAttribute = unsafe { std::mem::zeroed() };
+    attribute.attr = sys::ACL_RT_MEM_ATTR_VA_FLAG;
+    attribute.value.vaFlag = 1;
+    let mut config = sys::aclrtMallocConfig { attrs: &raw mut attribute, numAttrs: 1 };
+    let mut pinned = null_mut();
+    done(unsafe { aclrtMallocHostWithCfg(&raw mut pinned, 2 * PAGE as u64, &raw mut config) });
+    assert_eq!(pinned as usize % PAGE, 0);
+    assert_eq!(register(pinned, 2 * PAGE), (0, pinned));
+    assert_eq!(device_pointer(pinned.wrapping_byte_add(9)), (0, pinned.wrapping_byte_add(9)));
+    done(unregister(pinned));
+    done(unsafe { aclrtFreeHost(pinned) });
 }
 
 /// The alias is for devices: host code that touches it dies of it.

@@ -82,7 +82,7 @@ pub fn page_locked(block: &Block) -> bool {
 
 /// aclrtHostRegister: the device's address. Registers for mapping alone.
 pub fn register(rt: &Runtime, addr: usize, size: u64, kind: sys::aclrtHostRegisterType) -> Result<usize> {
-    let range = Range::check(addr, size, "aclrtHostRegister#02", "aclrtHostRegister#03")?;
+    let range = Range::check(rt, addr, size, "aclrtHostRegister#02", "aclrtHostRegister#03")?;
     // aclrtHostRegister#08; #09: the other two types are reserved.
     if kind != sys::ACL_HOST_REGISTER_MAPPED {
         let reserved = sys::ACL_HOST_REGISTER_IOMEMORY | sys::ACL_HOST_REGISTER_READONLY;
@@ -99,7 +99,7 @@ pub fn register(rt: &Runtime, addr: usize, size: u64, kind: sys::aclrtHostRegist
 
 /// aclrtHostRegisterV2.
 pub fn register_v2(rt: &Runtime, addr: usize, size: u64, flags: u32) -> Result<()> {
-    let range = Range::check(addr, size, "aclrtHostRegisterV2#02", "aclrtHostRegisterV2#03")?;
+    let range = Range::check(rt, addr, size, "aclrtHostRegisterV2#02", "aclrtHostRegisterV2#03")?;
     if flags == 0 || flags & !(MAPPED | IO_MEMORY | READ_ONLY | PINNED) != 0 {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
@@ -126,11 +126,19 @@ struct Range {
 }
 
 impl Range {
-    fn check(addr: usize, size: u64, empty: &'static str, unaligned: &'static str) -> Result<Range> {
+    fn check(
+        rt: &Runtime,
+        addr: usize,
+        size: u64,
+        empty: &'static str,
+        unaligned: &'static str,
+    ) -> Result<Range> {
         if size == 0 {
             return refuse!(sys::ACL_ERROR_INVALID_PARAM, empty, "size: must not be 0");
         }
-        if !addr.is_multiple_of(ALIGN) {
+        // ours: what aclrtMallocHost gives can be registered as it is, though its page promises 64 bytes only.
+        let whole = || rt.space.find(addr).is_some_and(|b| b.owner == Owner::Pinned && b.base == addr);
+        if !addr.is_multiple_of(ALIGN) && !whole() {
             return refuse!(
                 sys::ACL_ERROR_RT_ADDR_UNALIGNED,
                 unaligned,
@@ -244,9 +252,7 @@ fn pinned_around(rt: &Runtime, range: Range) -> Result<Option<Block>> {
             )
         }
         (first, _) => match rt.space.find(range.base) {
-            Some(block)
-                if block.owner == Owner::Pinned && range.last() - block.base < block.usable =>
-            {
+            Some(block) if block.owner == Owner::Pinned && range.last() - block.base < block.usable => {
                 Ok(Some(block))
             }
             _ => refuse!(
@@ -313,7 +319,8 @@ pub fn unregister(rt: &Runtime, addr: usize) -> Result<()> {
             "aclrtHostUnregister#02",
             "ptr: {addr:#x} {}",
             match around {
-                Some((base, around)) => format!("is inside a registration, not its start: {}", around.describe(base)),
+                Some((base, around)) =>
+                    format!("is inside a registration, not its start: {}", around.describe(base)),
                 None => "is not registered".to_owned(),
             }
         );

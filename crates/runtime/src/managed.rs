@@ -108,9 +108,8 @@ pub fn alloc(rt: &Runtime, size: u64, flag: u32) -> Result<usize> {
     thread::current(rt)?;
     let used = rt.space.usage(Owner::Managed).used;
     let rounded = size.checked_next_multiple_of(PAGE as u64).filter(|size| *size <= MANAGED_BYTES);
-    let block = rounded.map(|rounded| {
-        rt.space.alloc(Owner::Managed, size as usize, rounded as usize, PAGE, Page::Huge, 0)
-    });
+    let block = rounded
+        .map(|rounded| rt.space.alloc(Owner::Managed, size as usize, rounded as usize, PAGE, Page::Huge, 0));
     let block = match block {
         Some(Ok(block)) => block,
         Some(Err(error)) => return Err(exhausted(error, "aclrtMemAllocManaged#07", "managed memory")),
@@ -153,7 +152,7 @@ type RangeRules = (&'static str, &'static str, &'static str);
 /// The pages of `[addr, addr + size)`. `whole`: the size must be a multiple of the page size.
 fn pages(rt: &Runtime, addr: usize, size: u64, whole: bool, name: &str, rules: RangeRules) -> Result<Pages> {
     let end = usize::try_from(size).ok().and_then(|size| addr.checked_add(size));
-    let last = end.map_or(usize::MAX, |end| end.saturating_sub(1));
+    let last = end.map_or(usize::MAX, |end| end.saturating_sub(1).max(addr));
     // The window is where it really is: it stands elsewhere when the documented place was taken.
     let inside = |addr| rt.space.arena(addr) == Some(Owner::Managed);
     let (Some(end), true, true) = (end, inside(addr), inside(last)) else {
@@ -167,7 +166,7 @@ fn pages(rt: &Runtime, addr: usize, size: u64, whole: bool, name: &str, rules: R
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             rules.1,
-            "size: {size} bytes for {addr:#x}; wanted is {} up to {MANAGED_BYTES}",
+            "{name}: {size} bytes from {addr:#x}; wanted is {} up to {MANAGED_BYTES}",
             if whole { "a multiple of 2 MiB (2097152)" } else { "1" }
         );
     }
@@ -247,7 +246,8 @@ fn somewhere(
 }
 
 fn node_exists(node: i32) -> bool {
-    node == 0 || (node > 0 && std::fs::exists(format!("/sys/devices/system/node/node{node}")).unwrap_or(false))
+    node == 0
+        || (node > 0 && std::fs::exists(format!("/sys/devices/system/node/node{node}")).unwrap_or(false))
 }
 
 /// The NUMA node that the calling thread runs on.
@@ -255,7 +255,12 @@ fn current_node() -> i32 {
     let mut node = 0u32;
     // SAFETY: the kernel writes one integer to each address that is not null.
     let done = unsafe {
-        libc::syscall(libc::SYS_getcpu, std::ptr::null_mut::<u32>(), &raw mut node, std::ptr::null_mut::<u8>())
+        libc::syscall(
+            libc::SYS_getcpu,
+            std::ptr::null_mut::<u32>(),
+            &raw mut node,
+            std::ptr::null_mut::<u8>(),
+        )
     };
     if done == 0 { node as i32 } else { 0 }
 }

@@ -100,12 +100,7 @@ pub fn malloc_with_cfg(rt: &Runtime, size: usize, policy: u32, cfg: &Config) -> 
 }
 
 /// aclrtMallocForTaskScheduler. ours: padded as aclrtMallocWithCfg, since no page says more.
-pub fn malloc_for_task_scheduler(
-    rt: &Runtime,
-    size: usize,
-    policy: u32,
-    cfg: &Config,
-) -> Result<usize> {
+pub fn malloc_for_task_scheduler(rt: &Runtime, size: usize, policy: u32, cfg: &Config) -> Result<usize> {
     device(rt, &MALLOC_SCHEDULER, size, 0, Policy::of_single(policy, size), cfg, tag::SCHEDULER)
 }
 

@@ -99,7 +99,12 @@ fn capture(host: usize, size: usize) -> Vec<u8> {
 
 /// The variable of a shadow's address, and the current device: *#03 a context is looked for first, since without a device
 /// there is no copy to look up (as aclrtGetFuncBySymbol#04).
-fn find(rt: &Runtime, symbol: usize, context: &'static str, unknown: &'static str) -> Result<(Arc<Variable>, u16)> {
+fn find(
+    rt: &Runtime,
+    symbol: usize,
+    context: &'static str,
+    unknown: &'static str,
+) -> Result<(Arc<Variable>, u16)> {
     let device = match thread::current(rt) {
         Ok(current) => current.device,
         Err(error) => return refuse!(error.code(), context, "{}", error.text()),
@@ -230,7 +235,12 @@ impl Part {
 }
 
 /// `way` or the kind that lets the addresses decide.
-fn direction(kind: sys::aclrtMemcpyKind, way: sys::aclrtMemcpyKind, name: &str, rule: &'static str) -> Result<()> {
+fn direction(
+    kind: sys::aclrtMemcpyKind,
+    way: sys::aclrtMemcpyKind,
+    name: &str,
+    rule: &'static str,
+) -> Result<()> {
     if kind == way || kind == sys::ACL_MEMCPY_DEFAULT {
         return Ok(());
     }
@@ -258,7 +268,13 @@ fn fits(count: usize, room: usize, rule: &'static str) -> Result<()> {
 }
 
 /// aclrtMemcpyFromSymbol: done on return (#17).
-pub fn memcpy_from(rt: &Runtime, dst: usize, room: usize, part: Part, kind: sys::aclrtMemcpyKind) -> Result<()> {
+pub fn memcpy_from(
+    rt: &Runtime,
+    dst: usize,
+    room: usize,
+    part: Part,
+    kind: sys::aclrtMemcpyKind,
+) -> Result<()> {
     fits(part.count, room, "aclrtMemcpyFromSymbol#10")?;
     outward(&FROM, kind)?;
     let src = part.resolve(rt, &FROM)?;

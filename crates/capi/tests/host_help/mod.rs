@@ -1,5 +1,6 @@
 //! What the tests of chapters 11-02, 11-05 and 11-11 share.
 #![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -46,6 +47,13 @@ pub fn recent() -> String {
     unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
+/// Pinned memory.
+pub fn pinned(size: usize) -> *mut c_void {
+    let mut ptr = std::ptr::null_mut();
+    done(unsafe { ascendcl::memory::aclrtMallocHost(&raw mut ptr, size) });
+    ptr
+}
+
 /// Host memory of its own pages.
 pub struct Pages {
     pub base: *mut c_void,
@@ -67,6 +75,24 @@ impl Pages {
             )
         };
         assert_ne!(base, libc::MAP_FAILED);
+        Pages { base, size }
+    }
+
+    /// As `new`; nothing is mapped behind them: the system puts no memory of its own accord so low.
+    pub fn before_a_hole(pages: usize) -> Pages {
+        let size = pages * PAGE;
+        // SAFETY: new memory at a free place, or none.
+        let base = unsafe {
+            libc::mmap(
+                0x20_0000 as *mut c_void,
+                size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE,
+                -1,
+                0,
+            )
+        };
+        assert_eq!(base as usize, 0x20_0000);
         Pages { base, size }
     }
 

@@ -29,8 +29,7 @@ pub fn advise(
         sys::ACL_MEM_ADVISE_SET_READ_MOSTLY => set(&|state| state.read_mostly = true),
         sys::ACL_MEM_ADVISE_UNSET_READ_MOSTLY => {
             // One copy stays: the one at `location`, the host's when that is none (25-02).
-            let keep =
-                location(rt, given, "location", "aclrtMemManagedAdvise#06")?.unwrap_or(Location::Host);
+            let keep = location(rt, given, "location", "aclrtMemManagedAdvise#06")?.unwrap_or(Location::Host);
             set(&|state| {
                 if std::mem::take(&mut state.read_mostly) {
                     state.place = Some(keep);

@@ -103,7 +103,8 @@ pub fn prefetch_batch_async(
     for (n, (addr, size)) in ranges.iter().enumerate() {
         // aclrtMemManagedPrefetchBatchAsync<cpp>#07: a location serves from its index to the next one's.
         if let Some((k, (given, _))) = upcoming.next_if(|(_, (_, first))| *first == n) {
-            place = somewhere(rt, *given, &format!("prefetchLocs[{k}]"), "aclrtMemManagedPrefetchBatchAsync#13")?;
+            place =
+                somewhere(rt, *given, &format!("prefetchLocs[{k}]"), "aclrtMemManagedPrefetchBatchAsync#13")?;
         }
         if *addr == 0 {
             return refuse!(

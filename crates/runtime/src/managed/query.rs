@@ -82,15 +82,14 @@ pub fn get_attrs(rt: &Runtime, questions: &[Question], addr: usize, size: u64) -
 }
 
 fn write(answer: &Answer, name: &str) -> Result<()> {
-    answer.write().or_else(|bytes::Unmapped(at)| {
-        refuse!(
-            sys::ACL_ERROR_INVALID_PARAM,
-            "ours: argument",
-            "{name}: no memory at {at:#x} for {} bytes from {:#x}",
-            answer.room * 4,
-            answer.addr
-        )
-    })
+    let Err(bytes::Unmapped(at)) = answer.write() else { return Ok(()) };
+    refuse!(
+        sys::ACL_ERROR_INVALID_PARAM,
+        "ours: argument",
+        "{name}: no memory at {at:#x} for {} bytes from {:#x}",
+        answer.room * 4,
+        answer.addr
+    )
 }
 
 fn answer(rt: &Runtime, (attribute, to, room): Question, pages: &Pages, name: &str) -> Result<Answer> {
