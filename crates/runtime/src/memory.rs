@@ -38,10 +38,8 @@ pub mod tag {
     pub const HOST: u64 = 1 << 20;
 }
 
-/// aclrtMalloc#08, aclrtMallocHost#04
+/// aclrtMalloc#08, aclrtMallocHost#04. In the RC form aclrtMallocHost promises less (#07, #10); blocks are aligned alike all the same.
 const ALIGN: usize = 64;
-/// aclrtMallocHost#07, #10: in the RC form 64-byte alignment is the caller's job.
-const ALIGN_RC_HOST: usize = 32;
 
 /// Rows of one allocation function.
 struct Rules {
@@ -132,7 +130,7 @@ fn device(
     let wish = config::read(rt, cfg, Some(device), false, rules.unparsable, rules.device_id)?;
     policy.supported(rt)?;
     let tag = u64::from(wish.module) | policy.tag() | flags;
-    let ask = Ask { device, size, usable, align: ALIGN, tag };
+    let ask = Ask { device, size, usable, tag };
     match policy.want {
         Want::Only(page) => cut(rt, rules, &ask, page),
         // aclrtMemMallocPolicy#01
@@ -144,7 +142,6 @@ struct Ask {
     device: u16,
     size: usize,
     usable: usize,
-    align: usize,
     tag: u64,
 }
 
@@ -154,7 +151,7 @@ fn cut(rt: &Runtime, rules: &Rules, ask: &Ask, page: Page) -> Result<usize> {
     if let Err(free) = rt.ledger.take(ask.device, pages, ask.tag) {
         return exhausted(rules, ask, page, free);
     }
-    match rt.space.alloc(Owner::Device(ask.device), ask.size, ask.usable, ask.align, page, ask.tag) {
+    match rt.space.alloc(Owner::Device(ask.device), ask.size, ask.usable, ALIGN, page, ask.tag) {
         Ok(block) => {
             observer::tell(|o| o.allocated(&block));
             Ok(block.base)
@@ -215,7 +212,7 @@ fn host(rt: &Runtime, size: usize, cfg: &Config) -> Result<usize> {
         let device = thread::current(rt)?.device;
         let wish = config::read(rt, cfg, Some(device), true, rules.unparsable, rules.device_id)?;
         let tag = u64::from(wish.module) | tag::HOST;
-        let ask = Ask { device, size, usable: size, align: ALIGN_RC_HOST, tag };
+        let ask = Ask { device, size, usable: size, tag };
         return cut(rt, rules, &ask, Page::Normal);
     }
     let device = thread::current(rt).ok().map(|context| context.device);

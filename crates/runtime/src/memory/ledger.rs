@@ -73,10 +73,10 @@ impl Ledger {
     pub fn give(&self, device: u16, bytes: u64, mark: u64) {
         let Some(account) = self.0.get(usize::from(device)) else { return };
         let mut account = account.lock();
-        account.used -= bytes;
+        account.used = account.used.saturating_sub(bytes);
         let id = (mark & tag::MODULE) as u16;
         if let Some(module) = account.modules.iter_mut().find(|module| module.id == id) {
-            module.now -= bytes;
+            module.now = module.now.saturating_sub(bytes);
         }
     }
 
