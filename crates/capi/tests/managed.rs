@@ -215,7 +215,7 @@ fn prefetch_refuses_wrong_arguments() {
     let local = [0u8; 8];
     refused(prefetch(local.as_ptr().cast(), MIB2, HOST), WRONG, window);
     refused(prefetch(on_device, MIB2, HOST), WRONG, window);
-    refused(prefetch(block.at(0), WINDOW_SIZE, HOST), WRONG, window);
+    refused(prefetch(block.at(0), WINDOW_SIZE + MIB2, HOST), WRONG, window);
     refused(prefetch(block.at(0), usize::MAX, HOST), WRONG, window);
     refused(prefetch((WINDOW - MIB2) as *const c_void, 2 * MIB2, HOST), WRONG, window);
     for size in [1, MIB2 - 1, MIB2 + 4096] {
