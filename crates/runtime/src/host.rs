@@ -1,9 +1,9 @@
 //! Host memory of the program that devices may use: the registration part of chapter 11-02.
 //!
 //! A registration is noted twice: here, by its first address, and for memory of the program also in the address table
-//! ([`Owner::Registered`], the flags as its tag), so that copies see it. A mapped one has an address of its own for
-//! devices ([`Owner::Alias`], the host address as its tag): kernels use it, host code that touches it faults, and copies
-//! refuse it. Registrations belong to the process and survive a reset of the device.
+//! ([`Owner::Registered`], the flags as its tag), so that copies see it: to them it is page-locked, whatever the flags. A
+//! mapped one has an address of its own for devices ([`Owner::Alias`], the host address as its tag): kernels use it, host
+//! code that touches it faults, and copies refuse it. Registrations belong to the process and survive a reset of the device.
 //!
 //! Lock order: `registrations`, then the address table.
 
@@ -67,16 +67,6 @@ impl Registration {
 
     fn describe(&self, base: usize) -> String {
         format!("{} bytes at {base:#x}, flags {:#x}", self.size, self.flags)
-    }
-}
-
-/// Whether a block of registered memory counts as page-locked, so that copies with it can be asynchronous.
-#[inline]
-pub fn page_locked(block: &Block) -> bool {
-    match block.owner {
-        Owner::Pinned => true,
-        Owner::Registered => block.tag & u64::from(PINNED) != 0,
-        _ => false,
     }
 }
 
