@@ -196,19 +196,14 @@ fn shadows_need_not_be_mapped() {
 #[test]
 fn zeros_are_zeros() {
     on(5);
-    let mut blocks = Vec::new();
-    for _ in 0..8 {
-        let mut ptr = null_mut();
-        done(unsafe { aclrtMalloc(&raw mut ptr, 4096, sys::ACL_MEM_MALLOC_NORMAL_ONLY) });
-        let ones = [0xffu8; 4096];
-        let from = ones.as_ptr().cast();
-        done(unsafe { ascendcl::copy::aclrtMemcpy(ptr, 4096, from, 4096, sys::ACL_MEMCPY_DEFAULT) });
-        blocks.push(ptr);
-    }
-    blocks.into_iter().for_each(|ptr| done(unsafe { aclrtFree(ptr) }));
-    for _ in 0..8 {
-        assert_eq!(read(variable(&[0; 4096]), 0, 4096), [0; 4096]);
-    }
+    let symbols: Vec<_> = (0..8).map(|_| variable(&[0; 4096])).collect();
+    symbols.iter().for_each(|symbol| write(*symbol, 0, &[0xff; 4096]));
+    let before: Vec<_> = symbols.iter().map(|symbol| address(*symbol).1).collect();
+    done(unsafe { aclrtResetDeviceForce(5) });
+    on(5);
+    let after: Vec<_> = symbols.iter().map(|symbol| address(*symbol).1).collect();
+    assert!(after.iter().any(|place| before.contains(place)), "some place is used again");
+    symbols.iter().for_each(|symbol| assert_eq!(read(*symbol, 0, 4096), [0; 4096]));
 }
 
 /// aclrtGetSymbolAddress#05 to #08, aclrtGetSymbolSize#05 to #08
