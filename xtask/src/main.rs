@@ -1,6 +1,9 @@
 //! `cargo xtask TASK`: generates code from spec/, checks the ABI and runs every test suite.
 //! Each task is one module with `run(&[String]) -> Result<ExitCode, String>`; this file only picks it.
 
+mod abi;
+mod bench;
+mod generate;
 mod san;
 mod test;
 
@@ -8,10 +11,13 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
   test   build everything and run every test   (--dev, --filter NAME, --list)
-  san    the C and C++ tests under sanitizers   (--filter NAME, --only address|thread)
+  gen    write the generated files from spec/  (--check: fail when a committed one is stale)
+  abi    compare library, headers and spec     (LIBRARY: not the one that cargo builds)
+  san    the C and C++ tests under sanitizers  (--filter NAME, --only address|thread)
   loom   the engine's models under loom
   miri   the engine's tests under Miri
-  fuzz   random call sequences on the C ABI     (--runs N, --seed N)";
+  fuzz   random call sequences on the C ABI    (--runs N, --seed N)
+  bench  measure, interleaved with peers       ([LETTERS] [--rounds N])";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -19,10 +25,13 @@ fn main() -> ExitCode {
     let rest: Vec<String> = args.collect();
     let outcome = match task.as_str() {
         "test" => test::run(&rest),
+        "gen" => generate::run(&rest),
+        "abi" => abi::run(&rest),
         "san" => san::run(&rest),
         "loom" => test::engine::loom(&rest),
         "miri" => test::engine::miri(&rest),
         "fuzz" => test::sequences::fuzz(&rest),
+        "bench" => bench::run(&rest),
         "" | "help" | "--help" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -1,1 +1,9 @@
-//! See docs/architecture.md.
+//! `libascendcl.so`: raw arguments in, code out. [`arg`] turns pointers into checked values; one file per chapter of the
+//! documentation, named as in `toprope-runtime`, holds the exports; functions that are not built yet stand in
+//! [`generated`].
+#![allow(non_snake_case, clippy::missing_safety_doc)]
+
+mod arg;
+pub mod context;
+pub mod device;
+mod generated;

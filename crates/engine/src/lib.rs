@@ -2,7 +2,9 @@
 //! ([`fault`]). This crate knows no ACL code and no product; `toprope-runtime` holds the rules and checks every
 //! argument before it calls in here.
 
+#[cfg(not(loom))]
 pub mod fault;
+#[cfg(not(loom))]
 pub mod memory;
 pub mod queue;
 pub mod sync;

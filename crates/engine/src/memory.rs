@@ -1,7 +1,46 @@
 //! Device, pinned and managed memory: arenas at fixed places, blocks with an address table that answers in
 //! nanoseconds for any pointer, copies and fills that turn a bad address into an error.
+//!
+//! # From an address to its block, without a lock
+//! 1. `space`: 2^17 words, one for each GiB of address, name the arena. Outside all arenas: the sorted list of registered ranges.
+//! 2. `table`: one word for each 2 MiB and for each 64 KiB of the arena leads to a record or a slab.
+//! 3. `slab`: a multiplication gives the slot, and with it the record.
+//! 4. `record`: seven words behind the block's serial, read as one (`record` has the protocol).
+//!
+//! Records and slabs are used again but never given back before their space ends, and a record says itself which addresses it
+//! is about, so whatever a reader that comes late follows, it ends at a right answer. A block costs 48 bytes of record, and
+//! its share of a slab and of the table: about 60 bytes for a block of 2 KiB, 56 and 8 for each 64 KiB for a large one.
+//!
+//! # What lies where
+//! | arena | memory | mirror |
+//! | --- | --- | --- |
+//! | one for each device | its own sparse memory file; guarded by a protection key if there is one | the same file, unguarded, behind it |
+//! | pinned, managed | a sparse memory file | none |
+//! | aliases | none: addresses that stand for registered memory | none |
+//!
+//! No child of a fork inherits any of it. Locks: one for each arena and one for the registered ranges, never two at once.
 
-use crate::fault::Fault;
+mod arena;
+mod copy;
+mod guard;
+mod record;
+mod region;
+mod registered;
+mod runs;
+mod slab;
+mod space;
+mod sparse;
+mod table;
+
+pub use copy::{copy, fill, fill32};
+pub(crate) use guard::report_guarded;
+pub use space::Space;
+
+/// Large blocks are made of these: 64 KiB.
+const CHUNK: usize = 64 << 10;
+
+/// The smallest alignment, and the step in which use is counted.
+const SMALLEST: usize = 64;
 
 /// Whose memory a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,8 +109,13 @@ pub struct Layout {
 /// Why a block could not be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocError {
-    /// Not enough free memory of that owner: (asked, free).
-    Exhausted { asked: u64, free: u64 },
+    /// Not enough free memory of that owner.
+    Exhausted {
+        /// Bytes asked for, as they count.
+        asked: u64,
+        /// Bytes that were free.
+        free: u64,
+    },
     /// The operating system refused the address space or the memory file: errno.
     Refused(i32),
 }
@@ -94,92 +138,4 @@ pub struct Usage {
     pub used: u64,
     /// Most bytes that were ever in live blocks.
     pub peak: u64,
-}
-
-/// All memory of the process.
-pub struct Space {
-    _todo: (),
-}
-
-#[allow(unused_variables)]
-impl Space {
-    /// Reserves the arenas. Nothing is touched until it is used; the managed window is reserved at its first block.
-    pub fn new(layout: Layout) -> Result<Space, AllocError> {
-        todo!()
-    }
-    /// A block of `size` bytes (and `usable - size` bytes of padding), aligned to `align` (a power of two).
-    pub fn alloc(&self, owner: Owner, size: usize, usable: usize, align: usize, page: Page, tag: u64) -> Result<Block, AllocError> {
-        todo!()
-    }
-    /// Frees the block that starts at `addr`.
-    pub fn free(&self, addr: usize) -> Result<Block, FreeError> {
-        todo!()
-    }
-    /// Frees every block of `owner`; returns how many there were.
-    pub fn free_all(&self, owner: Owner) -> usize {
-        todo!()
-    }
-    /// The live block that contains `addr`.
-    #[inline]
-    pub fn find(&self, addr: usize) -> Option<Block> {
-        todo!()
-    }
-    /// Whose arena `addr` lies in (live block or not): a compare. None outside all arenas.
-    #[inline]
-    pub fn arena(&self, addr: usize) -> Option<Owner> {
-        todo!()
-    }
-    /// Use of an owner's memory.
-    pub fn usage(&self, owner: Owner) -> Usage {
-        todo!()
-    }
-    /// Live blocks of an owner, oldest first.
-    pub fn blocks(&self, owner: Owner) -> Vec<Block> {
-        todo!()
-    }
-    /// Notes that the program registered `[addr, addr + size)` of its own memory; refuses an overlap, naming the earlier one.
-    pub fn register(&self, addr: usize, size: usize, tag: u64) -> Result<Block, Block> {
-        todo!()
-    }
-    /// Forgets a registration that starts at `addr`.
-    pub fn unregister(&self, addr: usize) -> Result<Block, FreeError> {
-        todo!()
-    }
-    /// Where the runtime itself reads and writes the bytes at `addr`: the unguarded mapping for device memory, the target for an
-    /// alias, `addr` itself for all else.
-    #[inline]
-    pub fn inner(&self, addr: usize) -> usize {
-        todo!()
-    }
-    /// Whether host code really is kept out of device pages.
-    pub fn guarded(&self) -> bool {
-        todo!()
-    }
-}
-
-/// Copies `len` bytes between inner addresses; overlapping ranges behave like memmove. No system call, no allocation.
-///
-/// # Safety
-/// The ranges may be unmapped or protected (that is reported), but must not be memory that Rust code holds references to.
-pub unsafe fn copy(dst: usize, src: usize, len: usize) -> Result<(), Fault> {
-    let _ = (dst, src, len);
-    todo!()
-}
-
-/// Sets `len` bytes at an inner address.
-///
-/// # Safety
-/// As [`copy`].
-pub unsafe fn fill(dst: usize, byte: u8, len: usize) -> Result<(), Fault> {
-    let _ = (dst, byte, len);
-    todo!()
-}
-
-/// Sets `count` 32-bit words at an inner address.
-///
-/// # Safety
-/// As [`copy`].
-pub unsafe fn fill32(dst: usize, word: u32, count: usize) -> Result<(), Fault> {
-    let _ = (dst, word, count);
-    todo!()
 }

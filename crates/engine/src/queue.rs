@@ -1,61 +1,91 @@
 //! Streams, signals and the workers that serve them.
+//!
+//! # States of a stream (one word, [`state`])
+//!
+//! | from → to | who | how |
+//! | --- | --- | --- |
+//! | IDLE → QUEUED | whoever adds a task | under the producer lock; then it lists the stream and kicks |
+//! | QUEUED → RUNNING | a worker (took it from a list), or a host that waits for it | compare-and-swap; from now on it is the owner |
+//! | QUEUED_W → RUNNING | a worker | as above |
+//! | RUNNING → IDLE | owner | under the producer lock, only if the queue is empty; a closed stream gives its slot back here |
+//! | RUNNING → QUEUED | owner: end of its budget, a higher priority, a helper's target or deadline | position saved and published, store, list, kick |
+//! | RUNNING → QUEUED_W | helping host that meets user code | as above, urgent; only workers may claim it |
+//! | RUNNING → WAITING | owner that meets an unmet wait | under the waiter lock of the *other* line, after it has registered there |
+//! | WAITING → QUEUED | who publishes that position; the timer; an abort | entry taken out and state changed under that same lock |
+//! | RUNNING → QUEUED | supervisor, for an owner whose kernel faulted or was given up | it finishes the task in the owner's place |
+//!
+//! A stream that is QUEUED is in a list, or is the private "next" of the worker that unblocked it, which lists it after at
+//! most 64 tasks and before anything long. List entries may be stale: a claim that fails drops them.
+//!
+//! # Orderings
+//! Two pairs need a sequentially consistent fence on both sides, since each side writes one place and then reads the
+//! other's ([`crate::sync::Place`] names them, `queue/loom.rs` shows that each is needed):
+//! - list a stream; **fence**; read the counts of workers — change the counts (spin, poll, park, user code); **fence**;
+//!   read the lists' mask ([`park`], [`ready`]);
+//! - store `done`; **fence**; read the lowest awaited position — store that; **fence**; read `done` ([`line`]).
+//!
+//! A third pair, WAITING against the abort flag, is of the same kind. Else: a claim acquires what the last release of the
+//! state word or the producer lock published, and that covers everything the owner owns ([`slot::Owner`]). The listed
+//! flag is set after the state is QUEUED and cleared before a claim is tried, both by swaps, so that one of the two
+//! sees the other. Because IDLE changes only under the producer lock, adding to a busy stream needs no fence.
+//! Hints, `Relaxed`: what a WAITING stream waits for, the cost estimates, the spinning workers' `urgent` flag.
+//!
+//! # Locks, in the order in which they may be taken
+//! producer lock of a stream (nothing is taken under it, but the table of free slots is not either) ·
+//! waiter lock of a line → policy lock of the lists · failure lock of a stream · alarms of the timer · seats.
+//! No system call and no user code runs under a lock, except the wake of a sleeping host (its futex word is on its
+//! stack, so the waker must be through before it leaves).
+//!
+//! # Failures
+//! A stream keeps its first failure until it is taken. Tasks after it run, or are skipped if the stream stops on failure.
+//! Skipped and dropped tasks count as done; of those only [`Task::Advance`] still takes effect.
+//!
+//! # Shutdown
+//! At exit nothing is joined or drained: threads are detached and asleep, or die with the process. [`Engine`]'s drop (for
+//! tests) sets a flag, fetches everyone, and threads leave with the last of them freeing the memory; tasks that were never
+//! run are dropped. A forked child has none of the threads and must not call in here.
 
-use std::ffi::c_void;
-use std::time::Instant;
+#[cfg(not(loom))]
+mod bulk;
+#[cfg(not(loom))]
+mod core;
+#[cfg(not(loom))]
+mod exec;
+#[cfg(not(loom))]
+mod fifo;
+mod line;
+#[cfg(all(test, loom))]
+mod loom;
+mod mark;
+mod park;
+mod policy;
+mod ready;
+#[cfg(not(loom))]
+mod signal;
+mod sleeper;
+#[cfg(not(loom))]
+mod slot;
+mod state;
+#[cfg(not(loom))]
+mod table;
+#[cfg(not(loom))]
+mod task;
+#[cfg(not(loom))]
+mod timer;
+#[cfg(not(loom))]
+mod user;
+#[cfg(not(loom))]
+mod wait;
+#[cfg(not(loom))]
+mod worker;
 
-/// A stream of the engine. The caller makes sure that it is not used after [`Engine::close`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Stream(pub u32);
+pub use mark::{Mark, Signal, Stream};
+pub use policy::{ByPriority, Candidate, Choice, Policy, Seeded};
+#[cfg(not(loom))]
+pub use {engine::Engine, task::Task, task::Work};
 
-/// A signal of the engine that its owner advances: a counter that streams and hosts can wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Signal(pub u32);
-
-/// A position of a stream or signal: "done" once the counter has reached it. One 64-bit word (index and position);
-/// positions never restart when an index is used again, so a mark of a closed stream reads as done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Mark(pub u64);
-
-impl Mark {
-    /// The mark that is always done.
-    pub const NONE: Mark = Mark(0);
-}
-
-/// One piece of a stream's work: at most 32 bytes, no allocation except [`Task::Work`]. Addresses are inner ones
-/// ([`crate::memory::Space::inner`]); they are read and written when the task runs.
-pub enum Task {
-    /// Copies `len` bytes.
-    Copy { dst: usize, src: usize, len: usize },
-    /// Sets `len` bytes.
-    Fill { dst: usize, len: usize, byte: u8 },
-    /// Sets `count` words.
-    Fill32 { dst: usize, count: usize, word: u32 },
-    /// Calls a function of the program on a worker.
-    Host { func: unsafe extern "C" fn(*mut c_void), arg: *mut c_void },
-    /// Waits until `mark` is done; after `timeout_ms` (0: for ever) the stream fails with `code`.
-    Wait { mark: Mark, timeout_ms: u32, code: u32 },
-    /// Writes the time in nanoseconds (CLOCK_MONOTONIC) to a cell that outlives the task.
-    Stamp { cell: *const std::sync::atomic::AtomicU64 },
-    /// Advances a signal to a position.
-    Advance { mark: Mark },
-    /// Fails the stream with `code`.
-    Fail { code: u32 },
-    /// Anything else.
-    Work(Box<Work>),
-}
-
-// SAFETY: the addresses are data to the engine; whoever enqueues a task answers for them.
-unsafe impl Send for Task {}
-
-/// A task too large or too rare for an inline form.
-pub struct Work {
-    /// Runs on a worker (`urgent`) or also on a host thread that synchronizes (not `urgent`). An error fails the stream.
-    pub run: Box<dyn FnOnce() -> Result<(), u32> + Send>,
-    /// About how many nanoseconds it takes.
-    pub cost_ns: u64,
-    /// Runs code of the program: only ever on a thread of the runtime.
-    pub user_code: bool,
-}
+#[cfg(not(loom))]
+mod engine;
 
 /// What [`Engine::wait`] saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,105 +107,73 @@ pub struct Failure {
 
 /// What the engine tells while it is watched.
 pub trait Probe: Send + Sync {
-    /// A task begins.
+    /// A task begins. A task that is skipped or dropped begins and ends as well.
     fn started(&self, stream: Stream, position: u64);
-    /// A task ended.
+    /// A task ended; called before its position becomes done.
     fn done(&self, stream: Stream, position: u64);
-    /// A task failed. Called whether or not the engine is watched, on the thread that ran the task.
+    /// A task failed. Called whether or not the engine is watched, on the thread that ran the task (a kernel that
+    /// faulted or was given up: on the thread that took over).
     fn failed(&self, stream: Stream, failure: Failure);
 }
 
-/// How an engine is set up.
+/// A probe that listens to nothing.
+pub struct Silent;
+
+impl Probe for Silent {
+    fn started(&self, _: Stream, _: u64) {}
+    fn done(&self, _: Stream, _: u64) {}
+    fn failed(&self, _: Stream, _: Failure) {}
+}
+
+/// A probe that its maker keeps a hand on.
+#[cfg(not(loom))]
+impl<P: Probe + ?Sized> Probe for crate::sync::Arc<P> {
+    fn started(&self, stream: Stream, position: u64) {
+        (**self).started(stream, position);
+    }
+    fn done(&self, stream: Stream, position: u64) {
+        (**self).done(stream, position);
+    }
+    fn failed(&self, stream: Stream, failure: Failure) {
+        (**self).failed(stream, failure);
+    }
+}
+
+/// How an engine is set up. [`Config::new`] gives the defaults.
 pub struct Config {
-    /// Threads of the runtime that are free to serve streams: `cores - 1`, at least 1.
+    /// Threads of the runtime that are free to serve streams: `cores - 1`, at least 1. One more may exist (asleep) and
+    /// stands in for a worker that is blocked in user code; others come and go with the callbacks that block.
     pub workers: usize,
-    /// Most streams that may exist at once.
+    /// Most streams that may exist at once, at most 131072.
     pub max_streams: u32,
     /// The code of copies and fills that fault.
     pub copy_fault_code: u32,
+    /// The code of [`Task::Work`] that panics.
+    pub panic_code: u32,
+    /// The code of user code in [`Task::Work`] that faults.
+    pub kernel_fault_code: u32,
     /// Told about tasks.
     pub probe: Box<dyn Probe>,
+    /// Decides which ready stream runs next.
+    pub policy: Box<dyn Policy>,
 }
 
-/// The process's streams and workers.
-pub struct Engine {
-    _todo: (),
+impl Config {
+    /// One worker per processor but one, 2048 streams, first come first served by priority, codes 1, 2 and 3.
+    pub fn new(probe: Box<dyn Probe>) -> Config {
+        Config {
+            workers: processors().saturating_sub(1).max(1),
+            max_streams: 2048,
+            copy_fault_code: 1,
+            panic_code: 2,
+            kernel_fault_code: 3,
+            probe,
+            policy: Box::new(ByPriority::default()),
+        }
+    }
 }
 
-#[allow(unused_variables)]
-impl Engine {
-    /// An engine with no thread yet: workers start with the first stream.
-    pub fn new(config: Config) -> Engine {
-        todo!()
-    }
-    /// Opens a stream of a device. None when `max_streams` are open.
-    pub fn open(&self, device: u16, priority: u8) -> Option<Stream> {
-        todo!()
-    }
-    /// Closes a stream once everything in it has run. Does not block: the stream drains by itself.
-    pub fn close(&self, stream: Stream) {
-        todo!()
-    }
-    /// Adds a task; it runs in the stream's order. Returns its position.
-    #[inline]
-    pub fn push(&self, stream: Stream, task: Task) -> u64 {
-        todo!()
-    }
-    /// The position of the last task added so far.
-    #[inline]
-    pub fn mark(&self, stream: Stream) -> Mark {
-        todo!()
-    }
-    /// The mark of a position that [`Engine::push`] returned.
-    pub fn mark_at(&self, stream: Stream, position: u64) -> Mark {
-        todo!()
-    }
-    /// Whether a mark is done; if not, makes sure that a worker is on its way.
-    pub fn query(&self, mark: Mark) -> bool {
-        todo!()
-    }
-    /// Waits for a mark, helping with copies, fills and events on the way.
-    pub fn wait(&self, mark: Mark, deadline: Option<Instant>) -> Waited {
-        todo!()
-    }
-    /// The stream's first failure.
-    pub fn failure(&self, stream: Stream) -> Option<Failure> {
-        todo!()
-    }
-    /// Takes the stream's first failure: later tasks run again.
-    pub fn take_failure(&self, stream: Stream) -> Option<Failure> {
-        todo!()
-    }
-    /// Whether tasks after a failure are skipped (true) or run (false, the default).
-    pub fn stop_on_failure(&self, stream: Stream, stop: bool) {
-        todo!()
-    }
-    /// Drops every task that has not begun (their positions become done) and waits for the one that runs.
-    pub fn abort(&self, stream: Stream) {
-        todo!()
-    }
-    /// Opens a signal.
-    pub fn open_signal(&self) -> Option<Signal> {
-        todo!()
-    }
-    /// The mark of a position of a signal.
-    pub fn signal_mark(&self, signal: Signal, position: u64) -> Mark {
-        todo!()
-    }
-    /// Advances a signal to `position` (never back): whoever waits for it or less goes on.
-    pub fn advance(&self, signal: Signal, position: u64) {
-        todo!()
-    }
-    /// Closes a signal: every mark of it is done from now on.
-    pub fn close_signal(&self, signal: Signal) {
-        todo!()
-    }
-    /// Turns [`Probe::started`] and [`Probe::done`] on or off (one relaxed load per task when off).
-    pub fn watch(&self, on: bool) {
-        todo!()
-    }
-    /// Whether the calling thread is one of the engine's, or runs a function of the program for it.
-    pub fn on_worker(&self) -> bool {
-        todo!()
-    }
+/// Processors that this process may use: the affinity mask's, not the machine's.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,1 +1,22 @@
-//! See docs/architecture.md.
+//! The rules of the AscendCL runtime API, each once. Every front end comes in through the gate ([`call`]); one module per
+//! chapter of the documentation holds that chapter's rules; the mechanism below is `toprope-engine`.
+//!
+//! Where to look: the C name without its prefix and noun is the function here (`aclrtStreamWaitEvent` is
+//! [`stream`]`::wait_event` or [`event`]`::…`), and each check names the row of `spec/constraints*.csv` it comes from.
+
+pub mod bytes;
+pub mod call;
+pub mod context;
+pub mod device;
+pub mod error;
+pub mod generated;
+pub mod handle;
+pub mod observer;
+pub mod process;
+pub mod profile;
+pub mod stream;
+pub mod thread;
+
+pub use error::{Error, Result};
+pub use generated::api::Api;
+pub use process::Runtime;

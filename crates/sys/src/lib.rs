@@ -1,1 +1,20 @@
-//! See docs/architecture.md.
+//! `ascendcl-sys`: the AscendCL runtime API for Rust, as it is in C.
+//!
+//! - [`types`]: `repr(C)` structures, handles and callbacks; enums are integers, since C may pass any value;
+//! - [`consts`] and [`errors`]: enumerators, macros and return codes;
+//! - [`Table`]: every C function of the headers as a pointer, filled from a `libascendcl.so` that is found at run time
+//!   ([`Table::load`]), so that one program runs on this project's runtime and on a vendor's.
+//!
+//! Everything is generated from the tables under `spec/`; only the loader is written by hand. Layouts are those of
+//! 64-bit Linux. Nothing here is linked against a library.
+
+#[allow(non_camel_case_types, non_snake_case, reason = "C names are kept as they are")]
+mod generated;
+mod load;
+
+pub use generated::consts::*;
+pub use generated::errors::*;
+pub use generated::functions::{NAMES, Table};
+pub use generated::types::*;
+pub use generated::{consts, errors, types};
+pub use load::{LIBRARY, LoadError};

@@ -1,0 +1,178 @@
+//! `toprope run`: checks the target, compiles a source, and starts the program with the library in its path.
+
+mod compile;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
+use std::{env, fs};
+
+use toprope_runtime::profile::{Profile, Request};
+
+use crate::Refused;
+
+/// Options of `toprope run`; each is also an environment variable, which the option overrides.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Product to be: `toprope products` lists them [env: TOPROPE_PRODUCT] [default: a2]
+    #[arg(long)]
+    product: Option<String>,
+    /// Form of the product: ep (a card in a host) or rc (the device is the host) [env: TOPROPE_FORM] [default: ep]
+    #[arg(long)]
+    form: Option<String>,
+    /// CANN generation: 9, 8 or 5 [env: TOPROPE_CANN] [default: the product's newest]
+    #[arg(long)]
+    cann: Option<String>,
+    /// Number of devices [env: TOPROPE_DEVICES] [default: the product's]
+    #[arg(long, value_name = "N")]
+    devices: Option<String>,
+    /// Memory of each device, as in 512M or 64G [env: TOPROPE_DEVICE_MEMORY] [default: the product's]
+    #[arg(long, value_name = "SIZE")]
+    device_memory: Option<String>,
+    /// Keep host code out of device memory where the machine can: on or off [env: TOPROPE_GUARD] [default: on]
+    #[arg(long, value_name = "on|off")]
+    guard: Option<String>,
+    /// Run ready streams in an order drawn from this number [env: TOPROPE_SEED]
+    #[arg(long, value_name = "N")]
+    seed: Option<String>,
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM [ARGS]"
+    )]
+    program: Vec<OsString>,
+}
+
+/// Name of the library, as programs ask for it.
+pub const LIBRARY: &str = "libascendcl.so";
+
+pub fn run(args: Args) -> Result<ExitCode, Refused> {
+    let environment = settings(&args)?;
+    let libraries = library_folder()?;
+    let (program, rest) = args.program.split_first().ok_or("no program given")?;
+    let source = Path::new(program);
+    if source.extension().is_some_and(|ext| ext == "py") {
+        return Err("Python programs need the module acl, which this version does not have yet".into());
+    }
+    match compile::language(source) {
+        Some(language) => {
+            exists(source)?;
+            let built = compile::build(source, language, &libraries)?;
+            let mut command = prepare(built.path.as_os_str(), rest, environment, &libraries);
+            command.arg0(source.with_extension(""));
+            // SAFETY: prctl is safe to call between fork and exec; the program must not outlive this command unseen.
+            unsafe {
+                command.pre_exec(|| {
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+                    Ok(())
+                });
+            }
+            let status = command.status().map_err(|e| format!("cannot start the compiled program: {e}"))?;
+            drop(built);
+            Ok(finish(status))
+        }
+        None => {
+            let path = find(program)?;
+            // The program takes this process's place: signals and exit status are its own.
+            let error = prepare(path.as_os_str(), rest, environment, &libraries).arg0(program).exec();
+            Err(format!("cannot start {}: {error}", path.display()).into())
+        }
+    }
+}
+
+/// The variables that carry the options to the library, after a check of the whole target.
+fn settings(args: &Args) -> Result<Vec<(&'static str, String)>, Refused> {
+    let from_env = Request::from_env();
+    let or = |option: &Option<String>, inherited: Option<String>| option.clone().or(inherited);
+    Profile::resolve(&Request {
+        product: or(&args.product, from_env.product),
+        form: or(&args.form, from_env.form),
+        cann: or(&args.cann, from_env.cann),
+        devices: or(&args.devices, from_env.devices),
+        device_memory: or(&args.device_memory, from_env.device_memory),
+        guard: or(&args.guard, from_env.guard),
+        seed: or(&args.seed, from_env.seed),
+    })?;
+    let given = [
+        ("TOPROPE_PRODUCT", &args.product),
+        ("TOPROPE_FORM", &args.form),
+        ("TOPROPE_CANN", &args.cann),
+        ("TOPROPE_DEVICES", &args.devices),
+        ("TOPROPE_DEVICE_MEMORY", &args.device_memory),
+        ("TOPROPE_GUARD", &args.guard),
+        ("TOPROPE_SEED", &args.seed),
+    ];
+    Ok(given.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))).collect())
+}
+
+/// The folder of this command, if the library is in it.
+fn library_folder() -> Result<PathBuf, Refused> {
+    let own = env::current_exe().map_err(|e| format!("cannot tell where this command is: {e}"))?;
+    let folder = own.parent().unwrap_or(Path::new("/"));
+    if folder.join(LIBRARY).is_file() {
+        return Ok(folder.to_owned());
+    }
+    let flag = if folder.ends_with("release") { " --release" } else { "" };
+    Err(format!("{} is missing; `cargo build{flag}` builds it", folder.join(LIBRARY).display()).into())
+}
+
+fn prepare(program: &OsStr, args: &[OsString], settings: Vec<(&str, String)>, libraries: &Path) -> Command {
+    let mut path = OsString::from(libraries);
+    if let Some(inherited) = env::var_os("LD_LIBRARY_PATH").filter(|path| !path.is_empty()) {
+        path.push(":");
+        path.push(inherited);
+    }
+    let mut command = Command::new(program);
+    command.args(args).envs(settings).env("LD_LIBRARY_PATH", path);
+    command
+}
+
+/// The file that a program's name means: a path, or the first executable of that name in PATH.
+fn find(name: &OsStr) -> Result<PathBuf, Refused> {
+    let path = Path::new(name);
+    if path.components().count() > 1 || path.is_file() {
+        exists(path)?;
+        if !executable(path) {
+            return Err(
+                format!("{} is neither executable nor a .c, .cc or .cpp source", path.display()).into()
+            );
+        }
+        // A bare name would be looked up in PATH by exec.
+        return Ok(if path.is_absolute() { path.to_owned() } else { Path::new(".").join(path) });
+    }
+    env::split_paths(&env::var_os("PATH").unwrap_or_default())
+        .map(|folder| folder.join(path))
+        .find(|candidate| executable(candidate))
+        .ok_or_else(|| format!("no program {}", path.display()).into())
+}
+
+fn exists(path: &Path) -> Result<(), Refused> {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => Ok(()),
+        Ok(_) => Err(format!("{} is not a file", path.display()).into()),
+        Err(error) => Err(format!("no program {}: {error}", path.display()).into()),
+    }
+}
+
+fn executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// Ends as the program did, also when a signal ended it.
+fn finish(status: ExitStatus) -> ExitCode {
+    if let Some(signal) = status.signal() {
+        // The program has dumped its core already; this process must not dump another.
+        // SAFETY: plain system calls; the default action of the signal ends this process.
+        unsafe {
+            libc::setrlimit(libc::RLIMIT_CORE, &libc::rlimit { rlim_cur: 0, rlim_max: 0 });
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+        return ExitCode::from(128u8.saturating_add(signal as u8));
+    }
+    ExitCode::from(status.code().unwrap_or(1) as u8)
+}

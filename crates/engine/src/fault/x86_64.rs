@@ -1,0 +1,252 @@
+//! Everything that knows the processor: the copy trampoline, the words of a thread, the registers of an interrupted
+//! context, the protection-key register.
+//!
+//! The thread words live in a thread-local symbol of the initial-exec model: five words at a fixed distance from the thread
+//! pointer, present in every thread from its birth, so that reading them allocates nothing and a signal handler may do it.
+//! (A library that is loaded at run time gets them from the loader's reserve for such symbols.)
+
+use crate::fault::Fault;
+use std::arch::{asm, global_asm};
+use std::ffi::c_void;
+
+// The trampoline. Its frame, from `guard` upwards: the guard before it, padding, dst, src, len, r15 r14 r13 r12 rbx rbp,
+// return address. The handler resumes at `toprope_engine_guard_resume` with the stack pointer at `guard`, the signal in
+// rax, the address in rdx and, in r8, whether the upper vector halves must be cleared: the interrupted routine was about
+// to do so. Callee-saved registers come back from the frame. No shadow-stack fix-up is needed: Rust objects carry no
+// shadow-stack mark, so the C library keeps that feature off in a process that holds them.
+global_asm!(
+    ".pushsection .tbss.toprope_engine_thread,\"awT\",@nobits",
+    ".balign 8",
+    ".globl toprope_engine_thread",
+    ".hidden toprope_engine_thread",
+    ".type toprope_engine_thread,@object",
+    ".size toprope_engine_thread,40",
+    "toprope_engine_thread:",
+    ".zero 40",
+    ".popsection",
+    ".pushsection .text.toprope_engine_guarded,\"ax\",@progbits",
+    ".balign 64",
+    ".globl toprope_engine_guarded",
+    ".hidden toprope_engine_guarded",
+    ".type toprope_engine_guarded,@function",
+    "toprope_engine_guarded:",
+    ".cfi_startproc",
+    "push rbp",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_rel_offset rbp, 0",
+    "push rbx",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_rel_offset rbx, 0",
+    "push r12",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_rel_offset r12, 0",
+    "push r13",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_rel_offset r13, 0",
+    "push r14",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_rel_offset r14, 0",
+    "push r15",
+    ".cfi_adjust_cfa_offset 8",
+    ".cfi_rel_offset r15, 0",
+    "mov rax, qword ptr [rip + toprope_engine_thread@GOTTPOFF]",
+    "mov r9, qword ptr fs:[rax]",
+    "sub rsp, 40",
+    ".cfi_adjust_cfa_offset 40",
+    "mov qword ptr [rsp], r9",
+    "mov qword ptr [rsp + 16], rdi",
+    "mov qword ptr [rsp + 24], rsi",
+    "mov qword ptr [rsp + 32], rdx",
+    "mov qword ptr fs:[rax], rsp",
+    "call rcx",
+    "mov r9, qword ptr [rsp]",
+    "mov rcx, qword ptr [rip + toprope_engine_thread@GOTTPOFF]",
+    "mov qword ptr fs:[rcx], r9",
+    "xor eax, eax",
+    // Nothing was clobbered that the frame holds: the routine kept the callee-saved registers.
+    "add rsp, 88",
+    ".cfi_adjust_cfa_offset -88",
+    ".cfi_same_value rbp",
+    ".cfi_same_value rbx",
+    ".cfi_same_value r12",
+    ".cfi_same_value r13",
+    ".cfi_same_value r14",
+    ".cfi_same_value r15",
+    "ret",
+    ".globl toprope_engine_guard_resume",
+    ".hidden toprope_engine_guard_resume",
+    "toprope_engine_guard_resume:",
+    ".cfi_adjust_cfa_offset 88",
+    ".cfi_rel_offset rbp, 80",
+    ".cfi_rel_offset rbx, 72",
+    ".cfi_rel_offset r12, 64",
+    ".cfi_rel_offset r13, 56",
+    ".cfi_rel_offset r14, 48",
+    ".cfi_rel_offset r15, 40",
+    "test r8d, r8d",
+    "jz 2f",
+    "vzeroupper",
+    "2:",
+    "mov r9, qword ptr [rsp]",
+    "mov rcx, qword ptr [rip + toprope_engine_thread@GOTTPOFF]",
+    "mov qword ptr fs:[rcx], r9",
+    "add rsp, 40",
+    ".cfi_adjust_cfa_offset -40",
+    "pop r15",
+    ".cfi_adjust_cfa_offset -8",
+    ".cfi_same_value r15",
+    "pop r14",
+    ".cfi_adjust_cfa_offset -8",
+    ".cfi_same_value r14",
+    "pop r13",
+    ".cfi_adjust_cfa_offset -8",
+    ".cfi_same_value r13",
+    "pop r12",
+    ".cfi_adjust_cfa_offset -8",
+    ".cfi_same_value r12",
+    "pop rbx",
+    ".cfi_adjust_cfa_offset -8",
+    ".cfi_same_value rbx",
+    "pop rbp",
+    ".cfi_adjust_cfa_offset -8",
+    ".cfi_same_value rbp",
+    "ret",
+    ".cfi_endproc",
+    ".size toprope_engine_guarded, . - toprope_engine_guarded",
+    ".popsection",
+);
+
+/// What the trampoline returns, in rax and rdx.
+#[repr(C)]
+struct Outcome {
+    /// 0, or the signal that stopped the routine.
+    signal: usize,
+    /// The address that was touched; means nothing when `signal` is 0.
+    address: usize,
+}
+
+unsafe extern "C" {
+    fn toprope_engine_guarded(dst: usize, src: usize, len: usize, routine: *const c_void) -> Outcome;
+    fn toprope_engine_guard_resume();
+}
+
+/// Where the trampoline keeps the operands, above `guard`.
+#[repr(C)]
+struct Frame {
+    outer: usize,
+    padding: usize,
+    dst: usize,
+    src: usize,
+    len: usize,
+}
+
+/// The words of a thread; the head of [`crate::fault`] says who writes which.
+#[repr(C)]
+pub(crate) struct Words {
+    pub guard: usize,
+    pub scope: usize,
+    pub ready: usize,
+    pub chained: usize,
+    pub chained_at: usize,
+}
+
+/// The calling thread's words.
+#[inline(always)]
+pub(crate) fn words() -> *mut Words {
+    let place: *mut Words;
+    // SAFETY: reads the thread pointer and a constant; the symbol above has the layout of `Words`.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr fs:[0]",
+            "add {0}, qword ptr [rip + toprope_engine_thread@GOTTPOFF]",
+            out(reg) place,
+            options(nostack, readonly)
+        );
+    }
+    place
+}
+
+/// A routine of the C library that the trampoline can run: it touches `[dst, dst + len)` and perhaps `[src, src + len)`,
+/// holds no lock and needs no clean-up.
+pub(crate) type Routine = *const c_void;
+
+/// Runs `routine(dst, src, len)`; an access of it that faults ends it and is returned. `span` is handed over as the third
+/// argument.
+///
+/// # Safety
+/// `routine` is a `memmove`, `memset` or `wmemset`; what it writes is not memory that Rust code holds references to.
+#[inline(always)]
+pub(crate) unsafe fn guarded(dst: usize, src: usize, span: usize, routine: Routine) -> Result<(), Fault> {
+    // SAFETY: the trampoline follows the C calling convention, and the caller answers for the routine and the ranges.
+    let outcome = unsafe { toprope_engine_guarded(dst, src, span, routine) };
+    if outcome.signal == 0 {
+        return Ok(());
+    }
+    Err(Fault { signal: outcome.signal as i32, address: outcome.address })
+}
+
+/// How far below its frame the routine's stack may reach: room for a sanitizer's version of it, and less than a signal
+/// frame and a handler below it need.
+const ROUTINE_STACK: usize = 1024;
+
+/// Handler only: if the interrupted code is a guarded routine and the fault its own, makes `context` return from the
+/// trampoline with the fault.
+///
+/// # Safety
+/// `context` is the one that the kernel gave to the handler of a synchronous fault on this thread.
+pub(crate) unsafe fn resume(context: *mut c_void, signal: i32, address: usize) -> bool {
+    // SAFETY: the thread's own words; the trampoline set `guard` to its frame, which lives until `guard` is restored.
+    let (guard, frame) = unsafe {
+        let guard = (*words()).guard;
+        if guard == 0 {
+            return false;
+        }
+        (guard, &*(guard as *const Frame))
+    };
+    // SAFETY: the caller passes the kernel's context.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    // A handler of the program may have interrupted the routine and faulted by itself; its stack is elsewhere or far below.
+    let sp = registers[libc::REG_RSP as usize] as usize;
+    let near = sp <= guard && guard - sp <= ROUTINE_STACK;
+    // `len` may count 4-byte words, so the range is taken four times as long.
+    let span = frame.len.saturating_mul(4);
+    let within = |start: usize| address.wrapping_sub(start) < span;
+    if !(near || within(frame.dst) || within(frame.src)) {
+        return false;
+    }
+    const DIRECTION_FLAG: i64 = 0x400;
+    registers[libc::REG_RSP as usize] = guard as i64;
+    registers[libc::REG_RIP as usize] = toprope_engine_guard_resume as *const () as i64;
+    registers[libc::REG_RAX as usize] = i64::from(signal);
+    registers[libc::REG_RDX as usize] = address as i64;
+    registers[libc::REG_R8 as usize] = i64::from(std::arch::is_x86_feature_detected!("avx"));
+    registers[libc::REG_EFL as usize] &= !DIRECTION_FLAG;
+    true
+}
+
+/// Stack pointer and program counter of an interrupted context.
+///
+/// # Safety
+/// `context` is the one that the kernel gave to a signal handler.
+pub(crate) unsafe fn place(context: *const c_void) -> (usize, usize) {
+    // SAFETY: by the contract above.
+    let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    (registers[libc::REG_RSP as usize] as usize, registers[libc::REG_RIP as usize] as usize)
+}
+
+/// Gives the calling thread access to pages of a protection key, or takes it away.
+///
+/// # Safety
+/// The processor has protection keys and the system uses them (`pkey_alloc` succeeded).
+pub(crate) unsafe fn key_access(key: u32, open: bool) {
+    // Two bits per key: access disabled, write disabled.
+    let mask = 3u32 << (2 * key);
+    // SAFETY: with keys in use both instructions are defined; rcx and rdx must be 0. Other keys' bits stay.
+    unsafe {
+        let rights: u32;
+        asm!("rdpkru", in("ecx") 0, out("eax") rights, out("edx") _, options(nomem, nostack, preserves_flags));
+        let rights = if open { rights & !mask } else { rights | mask };
+        // No `nomem`: accesses must not move over the change.
+        asm!("wrpkru", in("eax") rights, in("ecx") 0, in("edx") 0, options(nostack, preserves_flags));
+    }
+}

@@ -1,0 +1,422 @@
+//! One arena: addresses of one kind, their blocks, their free chunks.
+//!
+//! An arena has no addresses before its first block. One lock guards everything that changes; readers ([`Arena::find`]) take
+//! none. Free chunks are of two sorts: *warm* ones have had blocks and keep their pages; *cold* ones have no pages. Above
+//! [`KEEP`] warm bytes, the longest warm runs are punched out of the memory file, outside the lock.
+//!
+//! Lock ranks: `punching` before `state`; `state` is never held over a punch.
+
+use super::guard::Key;
+use super::record::{Pool, Record, Seen};
+use super::region::{Region, Wish};
+use super::runs::Runs;
+use super::slab::{self, NONE, Slab, Slot};
+use super::table::{Found, Table};
+use super::{AllocError, Block, CHUNK, FreeError, Owner, Page, SMALLEST, Usage};
+use crate::sync::plain::{AtomicU64, Mutex, OnceLock, Ordering};
+use std::ptr::NonNull;
+
+/// Warm bytes that an arena keeps at most. (Touching 64 MiB of punched-out pages again costs about 56 ms.)
+pub(super) const KEEP: u64 = 64 << 20;
+
+/// Serials are the process's, so that none is used twice.
+static SERIAL: AtomicU64 = AtomicU64::new(0);
+
+/// The next serial.
+pub(super) fn serial() -> u64 {
+    SERIAL.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// How an arena is made, once it is needed.
+pub(super) struct Plan {
+    /// Where it should be.
+    pub place: usize,
+    /// Its bytes of address space, a multiple of [`CHUNK`]; and a smaller number to be content with.
+    pub bytes: (usize, usize),
+    /// Its memory file's name, if it has memory.
+    pub file: Option<String>,
+    /// Whether it has an unguarded mirror.
+    pub mirror: bool,
+    /// Bytes of blocks at most.
+    pub total: u64,
+}
+
+/// An arena.
+pub(super) struct Arena {
+    plan: Plan,
+    placed: OnceLock<Placed>,
+    used: Gauge,
+    images: Gauge,
+    state: Mutex<State>,
+    punching: Mutex<()>,
+}
+
+/// The addresses of an arena.
+struct Placed {
+    region: Region,
+    table: Table,
+}
+
+/// Bytes in blocks, now and at most. Written under the lock.
+#[derive(Default)]
+struct Gauge {
+    now: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Gauge {
+    fn add(&self, bytes: u64) {
+        let now = self.now.load(Ordering::Relaxed) + bytes;
+        self.now.store(now, Ordering::Relaxed);
+        if now > self.peak.load(Ordering::Relaxed) {
+            self.peak.store(now, Ordering::Relaxed);
+        }
+    }
+    fn sub(&self, bytes: u64) {
+        self.now.store(self.now.load(Ordering::Relaxed) - bytes, Ordering::Relaxed);
+    }
+    fn usage(&self, total: u64) -> Usage {
+        let (used, peak) = (self.now.load(Ordering::Relaxed), self.peak.load(Ordering::Relaxed));
+        Usage { total, used, peak }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    cold: Runs,
+    warm: Runs,
+    slabs: Vec<Slot>,
+    classes: [Class; slab::CLASSES],
+    records: Pool,
+}
+
+/// The slabs of one class.
+struct Class {
+    /// First and last slab with room.
+    first: u32,
+    last: u32,
+    /// How many slabs hold chunks but no block.
+    empty: u32,
+    /// Slabs without chunks.
+    idle: Vec<u32>,
+}
+
+impl Default for Class {
+    fn default() -> Self {
+        Class { first: NONE, last: NONE, empty: 0, idle: Vec::new() }
+    }
+}
+
+/// What a block is to be; checked and rounded by [`super::Space::alloc`].
+#[derive(Clone, Copy)]
+pub(super) struct Want {
+    pub owner: Owner,
+    pub size: usize,
+    pub usable: usize,
+    pub align: usize,
+    pub page: Page,
+    pub tag: u64,
+}
+
+/// What a block counts for: its usable bytes, rounded up to the smallest alignment.
+fn weight(usable: usize) -> u64 {
+    (usable as u64).next_multiple_of(SMALLEST as u64)
+}
+
+impl Arena {
+    pub fn new(plan: Plan) -> Arena {
+        Arena {
+            plan,
+            placed: OnceLock::new(),
+            used: Gauge::default(),
+            images: Gauge::default(),
+            state: Mutex::default(),
+            punching: Mutex::default(),
+        }
+    }
+
+    /// Its addresses, once it has some.
+    #[inline]
+    pub fn range(&self) -> Option<(usize, usize)> {
+        self.placed.get().map(|placed| (placed.region.base, placed.region.bytes))
+    }
+
+    /// Whether `addr` is one of its addresses.
+    #[inline]
+    pub fn contains(&self, addr: usize) -> bool {
+        self.placed.get().is_some_and(|p| addr.wrapping_sub(p.region.base) < p.region.bytes)
+    }
+
+    /// Distance to the mapping that the runtime uses.
+    #[inline]
+    pub fn mirror(&self) -> usize {
+        self.placed.get().map_or(0, |placed| placed.region.mirror)
+    }
+
+    /// Whether there is memory behind its addresses.
+    #[inline]
+    pub fn has_memory(&self) -> bool {
+        self.plan.file.is_some()
+    }
+
+    /// Use by all blocks, or by device variables alone.
+    pub fn usage(&self, images: bool) -> Usage {
+        if images { &self.images } else { &self.used }.usage(self.plan.total)
+    }
+
+    /// The live block around `addr`.
+    #[inline]
+    pub fn find(&self, addr: usize) -> Option<Block> {
+        let table = &self.placed.get()?.table;
+        loop {
+            match table.record(addr)?.read() {
+                Seen::Live(block) => {
+                    return (addr.wrapping_sub(block.base) < block.usable).then_some(block);
+                }
+                Seen::Dead => return None,
+                // Another block came or went meanwhile; the table may lead elsewhere now.
+                Seen::Torn => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    /// Reserves the addresses, at the first block. `placed` is told where they are, before a block can be.
+    fn placed(
+        &self,
+        state: &mut State,
+        key: Option<&Key>,
+        placed: impl FnOnce(&Region),
+    ) -> Result<&Placed, i32> {
+        if let Some(placed) = self.placed.get() {
+            return Ok(placed);
+        }
+        let wish = |bytes| Wish {
+            place: self.plan.place,
+            bytes,
+            file: self.plan.file.clone(),
+            mirror: self.plan.mirror,
+            key,
+        };
+        let (much, enough) = self.plan.bytes;
+        let region = Region::new(&wish(much))
+            .or_else(|refusal| if enough < much { Region::new(&wish(enough)) } else { Err(refusal) })?;
+        let table = Table::new(region.base, region.bytes)?;
+        let chunks = u32::try_from(region.bytes / CHUNK).map_err(|_| libc::ENOMEM)?;
+        placed(&region);
+        state.cold.give(0, chunks);
+        Ok(self.placed.get_or_init(|| Placed { region, table }))
+    }
+
+    /// A new block.
+    pub fn alloc(
+        &self,
+        want: Want,
+        key: Option<&Key>,
+        told: impl FnOnce(&Region),
+    ) -> Result<Block, AllocError> {
+        let asked = weight(want.usable);
+        let mut state = self.state.lock();
+        let free = self.plan.total.saturating_sub(self.used.now.load(Ordering::Relaxed));
+        let exhausted = AllocError::Exhausted { asked, free };
+        if asked > free {
+            return Err(exhausted);
+        }
+        let placed = self.placed(&mut state, key, told).map_err(AllocError::Refused)?;
+        let block = match state.place(placed, want) {
+            Some(block) => block,
+            None => {
+                // No run is long enough: join all that can be joined, and wait for punches under way.
+                drop(state);
+                self.punch(0);
+                state = self.state.lock();
+                let free = self.plan.total.saturating_sub(self.used.now.load(Ordering::Relaxed));
+                let block = if asked > free { None } else { state.place(placed, want) };
+                block.ok_or(exhausted)?
+            }
+        };
+        self.used.add(asked);
+        if matches!(want.owner, Owner::Image(_)) {
+            self.images.add(asked);
+        }
+        Ok(block)
+    }
+
+    /// Ends the block that starts at `addr`.
+    pub fn free(&self, addr: usize) -> Result<Block, FreeError> {
+        let placed = self.placed.get().ok_or(FreeError::Unknown)?;
+        let mut state = self.state.lock();
+        let found = placed.table.find(addr).ok_or(FreeError::Unknown)?;
+        let record = match &found {
+            Found::Record(record) => Some(*record),
+            Found::Slab(slab) => slab.record(addr),
+        };
+        let record = record.ok_or(FreeError::Unknown)?;
+        let block = record.live().filter(|b| addr - b.base < b.usable).ok_or(FreeError::Unknown)?;
+        if block.base != addr {
+            return Err(FreeError::Interior(block));
+        }
+        record.retire();
+        match found {
+            Found::Record(record) => state.free_large(placed, &block, record),
+            Found::Slab(slab) => state.free_small(placed, slab, addr),
+        }
+        let weight = weight(block.usable);
+        self.used.sub(weight);
+        if matches!(block.owner, Owner::Image(_)) {
+            self.images.sub(weight);
+        }
+        let warm = state.warm.total() * CHUNK as u64;
+        drop(state);
+        if warm > KEEP && self.plan.file.is_some() {
+            self.punch(KEEP);
+        }
+        Ok(block)
+    }
+
+    /// Punches out warm runs, the longest first, until at most `keep` bytes are warm.
+    #[cold]
+    fn punch(&self, keep: u64) {
+        let Some(placed) = self.placed.get() else { return };
+        let _one = self.punching.lock();
+        loop {
+            let mut state = self.state.lock();
+            if state.warm.total() * CHUNK as u64 <= keep {
+                return;
+            }
+            let Some((start, len)) = state.warm.take_longest() else { return };
+            drop(state);
+            placed.region.punch(start as usize * CHUNK, len as usize * CHUNK);
+            self.state.lock().cold.give(start, len);
+        }
+    }
+
+    /// Live blocks, in no order.
+    pub fn blocks(&self, keep: impl Fn(&Block) -> bool) -> Vec<Block> {
+        let state = self.state.lock();
+        let small = state.slabs.iter().filter(|slot| slot.live > 0).flat_map(|slot| slot.slab.records());
+        small.chain(state.records.iter()).filter_map(Record::live).filter(keep).collect()
+    }
+}
+
+impl State {
+    /// Finds a place for a block and makes it known.
+    fn place(&mut self, placed: &Placed, want: Want) -> Option<Block> {
+        let block = |base| Block {
+            base,
+            size: want.size,
+            usable: want.usable,
+            owner: want.owner,
+            page: want.page,
+            serial: serial(),
+            tag: want.tag,
+        };
+        if want.usable > slab::LARGEST || want.align > slab::LARGEST {
+            let count = u32::try_from(want.usable.div_ceil(CHUNK)).ok()?;
+            let start = self.chunks(count, u32::try_from(want.align.div_ceil(CHUNK)).ok()?)?;
+            let block = block(placed.region.base + start as usize * CHUNK);
+            let record = self.records.take();
+            // SAFETY: the pool's records live as long as the arena.
+            unsafe { record.as_ref() }.publish(&block);
+            placed.table.mark_record(start, count, record.as_ptr() as usize);
+            return Some(block);
+        }
+        let class = slab::class(want.usable, want.align);
+        let index = match self.classes[class].first {
+            NONE => self.new_slab(placed, class)?,
+            index => index,
+        };
+        let slot = self.slabs.get_mut(index as usize)?;
+        if slot.live == 0 {
+            self.classes[class].empty -= 1;
+        }
+        let (base, record) = slot.take()?;
+        let block = block(base);
+        record.publish(&block);
+        if slot.full() {
+            self.unlink(index);
+        }
+        Some(block)
+    }
+
+    /// Takes chunks, warm ones if there are such.
+    fn chunks(&mut self, count: u32, align: u32) -> Option<u32> {
+        self.warm.take(count, align).or_else(|| self.cold.take(count, align))
+    }
+
+    /// Gives a class another slab and returns its index.
+    fn new_slab(&mut self, placed: &Placed, class: usize) -> Option<u32> {
+        let count = slab::chunks(class);
+        let start = self.chunks(count, 1)?;
+        let index = match self.classes[class].idle.pop() {
+            Some(index) => index,
+            None => {
+                let index = self.slabs.len() as u32;
+                self.slabs.push(Slot::new(class, index));
+                index
+            }
+        };
+        let slot = self.slabs.get_mut(index as usize)?;
+        slot.place(start, placed.region.base + start as usize * CHUNK);
+        placed.table.mark_slab(start, count, slot.slab.address());
+        self.classes[class].empty += 1;
+        self.link(index);
+        Some(index)
+    }
+
+    fn free_large(&mut self, placed: &Placed, block: &Block, record: &Record) {
+        let start = ((block.base - placed.region.base) / CHUNK) as u32;
+        let count = block.usable.div_ceil(CHUNK) as u32;
+        placed.table.clear(start, count);
+        self.records.give(NonNull::from(record));
+        self.warm.give(start, count);
+    }
+
+    fn free_small(&mut self, placed: &Placed, slab: &Slab, addr: usize) {
+        let index = slab.index;
+        let Some(slot) = self.slabs.get_mut(index as usize) else { return };
+        let class = usize::from(slot.class);
+        let was_full = slot.full();
+        slot.give(addr);
+        let (live, start) = (slot.live, slot.chunk);
+        if was_full {
+            self.link(index);
+        }
+        if live > 0 {
+            return;
+        }
+        // One empty slab of each class stays.
+        if self.classes[class].empty == 0 {
+            self.classes[class].empty = 1;
+            return;
+        }
+        self.unlink(index);
+        placed.table.clear(start, slab::chunks(class));
+        self.classes[class].idle.push(index);
+        self.warm.give(start, slab::chunks(class));
+    }
+
+    /// Appends a slab to its class's list of those with room.
+    fn link(&mut self, index: u32) {
+        let class = usize::from(self.slabs[index as usize].class);
+        let last = std::mem::replace(&mut self.classes[class].last, index);
+        (self.slabs[index as usize].before, self.slabs[index as usize].after) = (last, NONE);
+        match self.slabs.get_mut(last as usize) {
+            Some(last) => last.after = index,
+            None => self.classes[class].first = index,
+        }
+    }
+
+    /// Takes a slab out of its class's list.
+    fn unlink(&mut self, index: u32) {
+        let slot = &self.slabs[index as usize];
+        let (class, before, after) = (usize::from(slot.class), slot.before, slot.after);
+        match self.slabs.get_mut(before as usize) {
+            Some(slot) => slot.after = after,
+            None => self.classes[class].first = after,
+        }
+        match self.slabs.get_mut(after as usize) {
+            Some(slot) => slot.before = before,
+            None => self.classes[class].last = before,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Address space and memory files.
+
+use super::guard::Key;
+use std::ptr;
+
+/// Arenas begin at multiples of this: 1 GiB.
+pub(super) const GRANULE: usize = 1 << 30;
+
+/// The calling thread's errno.
+pub(super) fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::ENOMEM)
+}
+
+/// What a region is to be.
+pub(super) struct Wish<'a> {
+    /// Where it should begin; elsewhere if that is taken.
+    pub place: usize,
+    /// Its bytes.
+    pub bytes: usize,
+    /// Its memory file's name; None: addresses only, no access.
+    pub file: Option<String>,
+    /// Whether a second mapping follows behind the first.
+    pub mirror: bool,
+    /// The key that guards the first mapping.
+    pub key: Option<&'a Key>,
+}
+
+/// Reserved addresses, mostly over a memory file.
+pub(super) struct Region {
+    /// First address of the program's mapping.
+    pub base: usize,
+    /// Bytes of the program's mapping.
+    pub bytes: usize,
+    /// Distance from the program's mapping to the one that the runtime uses: `bytes`, or 0.
+    pub mirror: usize,
+    file: Option<MemoryFile>,
+}
+
+impl Region {
+    /// Reserves; fails with an errno.
+    pub fn new(wish: &Wish) -> Result<Region, i32> {
+        let mirror = if wish.mirror { wish.bytes } else { 0 };
+        let all = wish.bytes.checked_add(mirror).ok_or(libc::ENOMEM)?;
+        let base = reserve(wish.place, all)?;
+        let mut region = Region { base, bytes: wish.bytes, mirror, file: None };
+        // From here on an error unmaps by dropping.
+        if let Some(name) = &wish.file {
+            region.file = Some(region.back(name, wish.key)?);
+        }
+        // SAFETY: the region's own addresses. A child gets none of it.
+        if unsafe { libc::madvise(base as *mut libc::c_void, all, libc::MADV_DONTFORK) } != 0 {
+            return Err(errno());
+        }
+        Ok(region)
+    }
+
+    fn back(&self, name: &str, key: Option<&Key>) -> Result<MemoryFile, i32> {
+        let file = MemoryFile::new(name, self.bytes)?;
+        map(self.base, self.bytes, file.fd)?;
+        if let Some(key) = key {
+            key.guard(self.base, self.bytes)?;
+        }
+        if self.mirror != 0 {
+            map(self.base + self.mirror, self.bytes, file.fd)?;
+        }
+        Ok(file)
+    }
+
+    /// Gives pages back to the system; they read as zeros afterwards. Through the mapping, not the descriptor, which the
+    /// program may have closed and used for a file of its own.
+    pub fn punch(&self, offset: usize, bytes: usize) {
+        if self.file.is_some() {
+            let start = (self.base + self.mirror + offset) as *mut libc::c_void;
+            // SAFETY: pages of this region that belong to no block. A refusal leaves them as they are.
+            unsafe { libc::madvise(start, bytes, libc::MADV_REMOVE) };
+        }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the region's own addresses.
+        unsafe { libc::munmap(self.base as *mut libc::c_void, self.bytes + self.mirror) };
+    }
+}
+
+/// Reserves addresses, at `place` if it is free, else at any multiple of a granule.
+fn reserve(place: usize, bytes: usize) -> Result<usize, i32> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: never replaces a mapping; unmaps only what it has just mapped.
+    unsafe {
+        let hint = place as *mut libc::c_void;
+        let fixed = libc::mmap(hint, bytes, libc::PROT_NONE, flags | libc::MAP_FIXED_NOREPLACE, -1, 0);
+        if fixed == hint {
+            return Ok(place);
+        }
+        if fixed != libc::MAP_FAILED {
+            // Kernels before 4.17 take the place for a hint.
+            libc::munmap(fixed, bytes);
+        }
+        let more = bytes.checked_add(GRANULE).ok_or(libc::ENOMEM)?;
+        let any = libc::mmap(ptr::null_mut(), more, libc::PROT_NONE, flags, -1, 0);
+        if any == libc::MAP_FAILED {
+            return Err(errno());
+        }
+        let start = any as usize;
+        let base = start.next_multiple_of(GRANULE);
+        if base > start {
+            libc::munmap(any, base - start);
+        }
+        let end = start + more;
+        if end > base + bytes {
+            libc::munmap((base + bytes) as *mut libc::c_void, end - base - bytes);
+        }
+        Ok(base)
+    }
+}
+
+/// Maps a file's first bytes over reserved addresses.
+fn map(base: usize, bytes: usize, file: i32) -> Result<(), i32> {
+    let flags = libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    // SAFETY: replaces a part of a reservation of ours that nothing uses yet.
+    let map = unsafe {
+        libc::mmap(base as *mut libc::c_void, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, file, 0)
+    };
+    if map == libc::MAP_FAILED { Err(errno()) } else { Ok(()) }
+}
+
+/// A sparse file in memory. Programs close descriptors that are not theirs (to become a daemon, say), so the descriptor is
+/// used again only if it still is this file.
+struct MemoryFile {
+    fd: i32,
+    identity: Option<(u64, u64)>,
+}
+
+impl MemoryFile {
+    fn new(name: &str, bytes: usize) -> Result<MemoryFile, i32> {
+        let name = std::ffi::CString::new(name).map_err(|_| libc::EINVAL)?;
+        // SAFETY: asks a limit. A file longer than the limit would raise SIGXFSZ, not only fail.
+        unsafe {
+            let mut limit: libc::rlimit = std::mem::zeroed();
+            if libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) == 0 && limit.rlim_cur < bytes as u64 {
+                return Err(libc::EFBIG);
+            }
+        }
+        let length = libc::off_t::try_from(bytes).map_err(|_| libc::EFBIG)?;
+        // SAFETY: a new descriptor; the result or the error path closes it.
+        unsafe {
+            let fd = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC);
+            if fd < 0 {
+                return Err(errno());
+            }
+            let file = MemoryFile { fd, identity: identity(fd) };
+            if libc::ftruncate(fd, length) != 0 {
+                return Err(errno());
+            }
+            Ok(file)
+        }
+    }
+}
+
+/// Device and inode of a descriptor's file.
+fn identity(fd: i32) -> Option<(u64, u64)> {
+    // SAFETY: fills a structure on this stack.
+    unsafe {
+        let mut about: libc::stat = std::mem::zeroed();
+        (libc::fstat(fd, &mut about) == 0).then_some((about.st_dev, about.st_ino))
+    }
+}
+
+impl Drop for MemoryFile {
+    fn drop(&mut self) {
+        if self.identity.is_some() && identity(self.fd) == self.identity {
+            // SAFETY: closes the descriptor once, and only while it is ours.
+            unsafe { libc::close(self.fd) };
+        }
+    }
+}

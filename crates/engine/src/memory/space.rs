@@ -1,0 +1,286 @@
+//! All memory of the process: the arenas, and the way from any address to its arena.
+
+use super::arena::{Arena, Plan, Want};
+use super::guard::{self, Key};
+use super::record::Stable;
+use super::region::GRANULE;
+use super::registered::Registered;
+use super::sparse::Sparse;
+use super::{AllocError, Block, CHUNK, FreeError, Layout, Owner, Page, SMALLEST, Usage};
+use crate::sync::plain::{AtomicU16, Ordering};
+
+/// Addresses of a process end here: 47 bits.
+const ADDRESSES: usize = 1 << 47;
+
+/// Where arenas go if nothing is there: the same places in every run, so that a program's device addresses repeat. All lie
+/// in what AddressSanitizer leaves to the program.
+const DEVICES_AT: usize = 0x1200_0000_0000;
+const PINNED_AT: usize = 0x2000_0000_0000;
+const ALIASES_AT: usize = 0x2800_0000_0000;
+
+/// Addresses for registered memory as devices see it; no memory is behind them.
+const ALIAS_BYTES: usize = 4 << 40;
+
+/// All memory of the process.
+pub struct Space {
+    map: Stable<Map>,
+    /// After the map: a key is given back when no page is under it.
+    key: Option<Key>,
+}
+
+/// What the signal handler may read, too.
+pub(super) struct Map {
+    /// By GiB of address: 0, or 1 + the arena's place.
+    granules: Sparse<AtomicU16>,
+    /// The devices', then pinned, managed, aliases.
+    arenas: Box<[Arena]>,
+    registered: Registered,
+    layout: Layout,
+}
+
+impl Map {
+    /// The arena around `addr`, and its place.
+    #[inline]
+    fn arena_at(&self, addr: usize) -> Option<(usize, &Arena)> {
+        let place = usize::from(self.granules.get(addr / GRANULE)?.load(Ordering::Acquire)).checked_sub(1)?;
+        let arena = self.arenas.get(place)?;
+        arena.contains(addr).then_some((place, arena))
+    }
+
+    #[inline]
+    pub fn find(&self, addr: usize) -> Option<Block> {
+        match self.arena_at(addr) {
+            Some((_, arena)) => arena.find(addr),
+            None => self.registered.find(addr),
+        }
+    }
+
+    #[inline]
+    pub fn arena(&self, addr: usize) -> Option<Owner> {
+        self.arena_at(addr).map(|(place, _)| self.owner(place))
+    }
+
+    fn devices(&self) -> usize {
+        usize::from(self.layout.devices)
+    }
+
+    /// Whose arena is at a place.
+    #[inline]
+    fn owner(&self, place: usize) -> Owner {
+        match place.checked_sub(self.devices()) {
+            None => Owner::Device(place as u16),
+            Some(0) => Owner::Pinned,
+            Some(1) => Owner::Managed,
+            Some(_) => Owner::Alias,
+        }
+    }
+
+    /// The arena of an owner: its place. Registered memory has none.
+    fn place(&self, owner: Owner) -> Option<usize> {
+        match owner {
+            Owner::Device(device) | Owner::Image(device) => {
+                Some(usize::from(device)).filter(|&device| device < self.devices())
+            }
+            Owner::Pinned => Some(self.devices()),
+            Owner::Managed => Some(self.devices() + 1),
+            Owner::Alias => Some(self.devices() + 2),
+            Owner::Registered => None,
+        }
+    }
+}
+
+/// Address space for `total` bytes of blocks: twice as much, so that holes between blocks do not exhaust it before the bytes
+/// do; and the least that will do.
+fn room(total: u64) -> (usize, usize) {
+    let least = (total.clamp(1, ADDRESSES as u64) as usize).next_multiple_of(GRANULE);
+    (least * 2, least)
+}
+
+impl Space {
+    /// Lays the arenas out. Nothing is reserved yet: an arena's addresses are reserved at its first block.
+    ///
+    /// # Errors
+    /// `Refused(EINVAL)` if the managed window does not begin at a multiple of 1 GiB or there are more than 65000 devices,
+    /// `Refused` with the system's errno otherwise.
+    pub fn new(layout: Layout) -> Result<Space, AllocError> {
+        if !layout.managed_base.is_multiple_of(GRANULE) || layout.devices > 65_000 {
+            return Err(AllocError::Refused(libc::EINVAL));
+        }
+        let granules = Sparse::new(ADDRESSES / GRANULE).map_err(AllocError::Refused)?;
+        let bytes = room(layout.device_bytes);
+        let device = |device: usize| Plan {
+            // Saturates to a place that cannot be had; then another is found.
+            place: DEVICES_AT.saturating_add(device.saturating_mul(2 * bytes.0)),
+            bytes,
+            file: Some(format!("toprope-device-{device}")),
+            mirror: true,
+            total: layout.device_bytes,
+        };
+        let host = |place, bytes, file: Option<&str>, total| Plan {
+            place,
+            bytes,
+            file: file.map(str::to_owned),
+            mirror: false,
+            total,
+        };
+        let window = (layout.managed_bytes.clamp(1, ADDRESSES as u64) as usize).next_multiple_of(CHUNK);
+        let others = [
+            host(PINNED_AT, room(layout.pinned_bytes), Some("toprope-pinned"), layout.pinned_bytes),
+            host(layout.managed_base, (window, window), Some("toprope-managed"), layout.managed_bytes),
+            host(ALIASES_AT, (ALIAS_BYTES, ALIAS_BYTES / 256), None, ALIAS_BYTES as u64),
+        ];
+        let arenas = (0..usize::from(layout.devices)).map(device).chain(others).map(Arena::new).collect();
+        let map = Stable::new(Box::new(Map { granules, arenas, registered: Registered::default(), layout }));
+        let key = if layout.guard { Key::new() } else { None };
+        if key.is_some() {
+            guard::watch(&map);
+        }
+        Ok(Space { map, key })
+    }
+
+    /// A block of `size` bytes (and `usable - size` bytes of padding), aligned to `align` (a power of two; 64 at least).
+    /// Blocks of at most 32 KiB lie in slots of fixed sizes, larger ones in whole 64 KiB chunks. What a new block holds is
+    /// unspecified: zeros, or what an earlier block of the same arena held.
+    ///
+    /// An owner's use counts `usable` bytes, rounded up to 64.
+    ///
+    /// # Errors
+    /// `Exhausted` if the owner's blocks would pass its limit (or, rarely, if no run of free addresses is long enough);
+    /// `Refused` with the errno if the arena's addresses or memory file were refused, EINVAL for registered memory (that is
+    /// [`Space::register`]) and ENODEV for a device that is not there.
+    pub fn alloc(
+        &self,
+        owner: Owner,
+        size: usize,
+        usable: usize,
+        align: usize,
+        page: Page,
+        tag: u64,
+    ) -> Result<Block, AllocError> {
+        debug_assert!(align.is_power_of_two());
+        let refused = if owner == Owner::Registered { libc::EINVAL } else { libc::ENODEV };
+        let place = self.map.place(owner).ok_or(AllocError::Refused(refused))?;
+        let arena = self.map.arenas.get(place).ok_or(AllocError::Refused(refused))?;
+        let usable = usable.max(size).max(1);
+        let align = align.checked_next_power_of_two().unwrap_or(GRANULE).clamp(SMALLEST, GRANULE);
+        // Beyond this, rounding could wrap.
+        if usable > ADDRESSES {
+            let usage = arena.usage(false);
+            return Err(AllocError::Exhausted { asked: usable as u64, free: usage.total - usage.used });
+        }
+        let key = self.key.as_ref().filter(|_| matches!(owner, Owner::Device(_) | Owner::Image(_)));
+        arena.alloc(Want { owner, size, usable, align, page, tag }, key, |region| {
+            let end = region.base + region.bytes;
+            for granule in region.base / GRANULE..end.div_ceil(GRANULE) {
+                if let Some(entry) = self.map.granules.get(granule) {
+                    entry.store(place as u16 + 1, Ordering::Release);
+                }
+            }
+        })
+    }
+
+    /// Frees the block that starts at `addr`. (Registered memory is not allocated here: [`Space::unregister`].) The pages stay
+    /// with the arena; above 64 MiB of them, the longest free runs go back to the system.
+    pub fn free(&self, addr: usize) -> Result<Block, FreeError> {
+        let (_, arena) = self.map.arena_at(addr).ok_or(FreeError::Unknown)?;
+        arena.free(addr)
+    }
+
+    /// Frees every block of `owner`; returns how many there were. Registered memory is forgotten.
+    pub fn free_all(&self, owner: Owner) -> usize {
+        let blocks = self.blocks(owner);
+        let ended = |block: &&Block| {
+            let end =
+                if owner == Owner::Registered { self.unregister(block.base) } else { self.free(block.base) };
+            end.is_ok()
+        };
+        blocks.iter().filter(ended).count()
+    }
+
+    /// The live block that contains `addr`: one of its `usable` bytes. Takes no lock; any address may be asked.
+    #[inline]
+    pub fn find(&self, addr: usize) -> Option<Block> {
+        self.map.find(addr)
+    }
+
+    /// Whose arena `addr` lies in (live block or not): a compare. None outside all arenas. Device variables lie in their
+    /// device's arena, and registered memory in none.
+    #[inline]
+    pub fn arena(&self, addr: usize) -> Option<Owner> {
+        self.map.arena(addr)
+    }
+
+    /// Use of an owner's memory. A device's counts its device variables, too; `Image` counts those alone. Of registered memory
+    /// there exists what is registered.
+    pub fn usage(&self, owner: Owner) -> Usage {
+        let arena = self.map.place(owner).and_then(|place| self.map.arenas.get(place));
+        match arena {
+            Some(arena) => arena.usage(matches!(owner, Owner::Image(_))),
+            None if owner == Owner::Registered => self.map.registered.usage(),
+            None => Usage::default(),
+        }
+    }
+
+    /// Live blocks of an owner, oldest first.
+    pub fn blocks(&self, owner: Owner) -> Vec<Block> {
+        let arena = self.map.place(owner).and_then(|place| self.map.arenas.get(place));
+        let mut blocks = match arena {
+            Some(arena) => arena.blocks(|block| block.owner == owner),
+            None if owner == Owner::Registered => self.map.registered.blocks(),
+            None => Vec::new(),
+        };
+        blocks.sort_unstable_by_key(|block| block.serial);
+        blocks
+    }
+
+    /// Notes that the program registered `[addr, addr + size)` of its own memory; refuses an overlap, naming the earlier one.
+    pub fn register(&self, addr: usize, size: usize, tag: u64) -> Result<Block, Block> {
+        self.map.registered.add(addr, size, tag)
+    }
+
+    /// Forgets a registration that starts at `addr`.
+    pub fn unregister(&self, addr: usize) -> Result<Block, FreeError> {
+        self.map.registered.remove(addr)
+    }
+
+    /// Where the runtime itself reads and writes the bytes at `addr`: the unguarded mapping for device memory, the target for an
+    /// alias, `addr` itself for all else.
+    #[inline]
+    pub fn inner(&self, addr: usize) -> usize {
+        let Some((_, arena)) = self.map.arena_at(addr) else { return addr };
+        if arena.has_memory() {
+            // 0 for pinned and managed memory.
+            return addr + arena.mirror();
+        }
+        // An alias: its tag is the target. (A freed one has no target and no memory: a copy there reports a fault.)
+        arena.find(addr).map_or(addr, |block| (block.tag as usize).wrapping_add(addr - block.base))
+    }
+
+    /// Whether host code really is kept out of device pages.
+    pub fn guarded(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// Lets the calling thread read and write guarded device pages, or shuts it out again: threads that run device code open
+    /// them. Threads start with what their creator had. No system call; nothing to do without a guard. (A signal handler runs
+    /// shut out, whatever it interrupted.)
+    pub fn open_guard(&self, open: bool) {
+        if let Some(key) = &self.key {
+            key.access(open);
+        }
+    }
+
+    /// Where managed memory is: (first address, bytes, whether that is the window of the layout). None before the first
+    /// managed block.
+    pub fn managed_window(&self) -> Option<(usize, u64, bool)> {
+        let arena = self.map.place(Owner::Managed).and_then(|place| self.map.arenas.get(place))?;
+        let (base, bytes) = arena.range()?;
+        Some((base, bytes as u64, base == self.map.layout.managed_base))
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        guard::unwatch(&self.map);
+    }
+}

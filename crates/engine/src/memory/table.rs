@@ -1,0 +1,98 @@
+//! From an address in an arena to its block's record: two loads, without a lock.
+
+use super::CHUNK;
+use super::record::Record;
+use super::slab::Slab;
+use super::sparse::Sparse;
+use crate::sync::plain::{AtomicUsize, Ordering};
+
+/// Chunks under one entry of the upper level: 2 MiB.
+const SPAN: usize = 32;
+
+/// The lowest bit of an entry says that it leads to a slab.
+const SLAB: usize = 1;
+
+/// Entries by chunk (64 KiB), and by 2 MiB for what a large block covers whole, so that marking a block of 64 GiB writes
+/// 32768 words and not a million.
+pub(super) struct Table {
+    base: usize,
+    large: Sparse<AtomicUsize>,
+    small: Sparse<AtomicUsize>,
+}
+
+/// Where an entry leads.
+pub(super) enum Found<'a> {
+    /// A large block's record.
+    Record(&'a Record),
+    /// A slab.
+    Slab(&'a Slab),
+}
+
+impl Table {
+    /// A table for `bytes` from `base` on. Fails with an errno.
+    pub fn new(base: usize, bytes: usize) -> Result<Table, i32> {
+        let chunks = bytes.div_ceil(CHUNK);
+        Ok(Table { base, large: Sparse::new(chunks.div_ceil(SPAN))?, small: Sparse::new(chunks)? })
+    }
+
+    /// What is marked at `addr`.
+    #[inline]
+    pub fn find(&self, addr: usize) -> Option<Found<'_>> {
+        let chunk = addr.wrapping_sub(self.base) / CHUNK;
+        let mut entry = self.large.get(chunk / SPAN)?.load(Ordering::Acquire);
+        if entry == 0 {
+            entry = self.small.get(chunk)?.load(Ordering::Acquire);
+            if entry == 0 {
+                return None;
+            }
+        }
+        // SAFETY: entries are made by `mark_*` from objects that outlive the table (they are given back only when the arena
+        // ends), and both kinds are read through shared references only.
+        unsafe {
+            Some(if entry & SLAB == 0 {
+                Found::Record(&*(entry as *const Record))
+            } else {
+                Found::Slab(&*((entry - SLAB) as *const Slab))
+            })
+        }
+    }
+
+    /// The record for `addr`, live or not.
+    #[inline]
+    pub fn record(&self, addr: usize) -> Option<&Record> {
+        match self.find(addr)? {
+            Found::Record(record) => Some(record),
+            Found::Slab(slab) => slab.record(addr),
+        }
+    }
+
+    /// Leads `count` chunks to a record, which lives at `record` until the arena ends.
+    pub fn mark_record(&self, chunk: u32, count: u32, record: usize) {
+        self.mark(chunk, count, record);
+    }
+
+    /// Leads `count` chunks to a slab, which lives at `slab` until the arena ends.
+    pub fn mark_slab(&self, chunk: u32, count: u32, slab: usize) {
+        self.mark(chunk, count, slab + SLAB);
+    }
+
+    /// Leads `count` chunks nowhere.
+    pub fn clear(&self, chunk: u32, count: u32) {
+        self.mark(chunk, count, 0);
+    }
+
+    fn mark(&self, chunk: u32, count: u32, entry: usize) {
+        let (mut at, end) = (chunk as usize, chunk as usize + count as usize);
+        while at < end {
+            let (place, step) = if at.is_multiple_of(SPAN) && at + SPAN <= end {
+                (self.large.get(at / SPAN), SPAN)
+            } else {
+                (self.small.get(at), 1)
+            };
+            if let Some(place) = place {
+                place.store(entry, Ordering::Release);
+            }
+            at += step;
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The engine's surface: what the runtime calls.
+
+use super::core::Core;
+use super::slot::{ABORT, Slot};
+use super::state::{IDLE, QUEUED, WAITING};
+use super::worker;
+use super::{Config, Failure, Mark, Signal, Stream, Task, Waited, processors, user};
+use crate::sync::{Arc, Ordering, Place, full_fence};
+use std::time::Instant;
+
+/// Estimated work from which on a worker is fetched at once.
+const FETCH_NS: u64 = 32_000;
+
+/// The process's streams and workers.
+pub struct Engine {
+    core: Arc<Core>,
+}
+
+impl Engine {
+    /// An engine with no thread yet: workers start with the first stream.
+    pub fn new(config: Config) -> Engine {
+        Engine { core: Arc::new_cyclic(|me| Core::new(config, processors() == 1, me.clone())) }
+    }
+
+    #[inline]
+    fn slot(&self, stream: Stream) -> Option<&Slot> {
+        let slot = self.core.streams.get(stream.0);
+        debug_assert!(slot.is_some(), "a stream that was never opened");
+        slot
+    }
+
+    /// Opens a stream of a device; priority 0 (highest) to 7. None when [`Config::max_streams`] are open.
+    pub fn open(&self, device: u16, priority: u8) -> Option<Stream> {
+        let index = self.core.streams.take()?;
+        self.core.streams.get(index)?.open(device, priority.min(7));
+        if self.core.started.load(Ordering::Relaxed) == 0 {
+            // The first worker: starts now, so that the first task need not wait for it.
+            self.core.kick(false);
+        }
+        Some(Stream(index))
+    }
+
+    /// Closes a stream once everything in it has run. Does not block: the stream drains by itself. Its marks become done
+    /// as it drains; one that waits for ever is first aborted.
+    pub fn close(&self, stream: Stream) {
+        let Some(slot) = self.slot(stream) else {
+            return;
+        };
+        let mut back = slot.fifo.lock();
+        slot.closing.store(true, Ordering::Relaxed);
+        if slot.state.get() == IDLE {
+            // SAFETY: IDLE under the lock: nobody owns the stream, and its queue is empty.
+            unsafe { back.release(&mut slot.own().front) };
+            slot.reset();
+            drop(back);
+            self.core.streams.give(stream.0);
+        }
+    }
+
+    /// Adds a task; it runs in the stream's order. Returns its position (0 for a stream that was never opened, whose task
+    /// is dropped).
+    #[inline]
+    pub fn push(&self, stream: Stream, task: Task) -> u64 {
+        let Some(slot) = self.slot(stream) else {
+            return 0;
+        };
+        let urgent = task.urgent();
+        let cost = task.cost_ns();
+        let mut back = slot.fifo.lock();
+        let position = back.push(task);
+        if urgent {
+            slot.urgent_at.store(position, Ordering::Relaxed);
+        }
+        let entered = slot.state.enter();
+        if entered {
+            back.fetched();
+        }
+        let fetch = (urgent || back.unfetched(cost) >= FETCH_NS) && slot.state.get() == QUEUED;
+        if fetch {
+            back.fetched();
+        }
+        drop(back);
+        if entered || fetch {
+            self.go(stream, slot, entered, fetch);
+        }
+        position
+    }
+
+    /// Lists a stream that has just left IDLE, and kicks.
+    fn go(&self, stream: Stream, slot: &Slot, entered: bool, fetch: bool) {
+        if entered {
+            self.core.list(stream.0, slot);
+        }
+        self.core.kick(fetch);
+    }
+
+    /// The position of the last task added so far.
+    #[inline]
+    pub fn mark(&self, stream: Stream) -> Mark {
+        self.slot(stream).map_or(Mark::NONE, |slot| Mark::new(stream.0, slot.fifo.tail()))
+    }
+
+    /// The mark of a position that [`Engine::push`] returned.
+    pub fn mark_at(&self, stream: Stream, position: u64) -> Mark {
+        Mark::new(stream.0, position)
+    }
+
+    /// Whether a mark is done; if not, makes sure that a worker is on its way.
+    pub fn query(&self, mark: Mark) -> bool {
+        let done = self.core.done(mark);
+        if !done && self.core.ready.pending() {
+            self.core.kick(true);
+        }
+        done
+    }
+
+    /// Waits for a mark, helping with copies, fills and events on the way. On a worker (in user code) it blocks that
+    /// thread only.
+    pub fn wait(&self, mark: Mark, deadline: Option<Instant>) -> Waited {
+        self.core.wait(mark, deadline)
+    }
+
+    /// The stream's first failure.
+    pub fn failure(&self, stream: Stream) -> Option<Failure> {
+        self.slot(stream)?.failure()
+    }
+
+    /// Takes the stream's first failure: later tasks run again.
+    pub fn take_failure(&self, stream: Stream) -> Option<Failure> {
+        self.slot(stream)?.take_failure()
+    }
+
+    /// Whether tasks after a failure are skipped (true) or run (false, the default).
+    pub fn stop_on_failure(&self, stream: Stream, stop: bool) {
+        if let Some(slot) = self.slot(stream) {
+            slot.stop_on_failure(stop);
+        }
+    }
+
+    /// Drops every task that has not begun (their positions become done) and waits for the one that runs. Called by a
+    /// host function or kernel of the stream itself it does not wait: everything behind that is dropped.
+    pub fn abort(&self, stream: Stream) {
+        let Some(slot) = self.slot(stream) else {
+            return;
+        };
+        let upto = slot.fifo.tail();
+        slot.skip_to.fetch_max(upto, Ordering::AcqRel);
+        slot.attention.fetch_or(ABORT, Ordering::AcqRel);
+        full_fence(Place::Abort);
+        if slot.state.get() == WAITING
+            && let Some(line) = self.core.line(slot.awaited())
+        {
+            // Its wait was registered before the flag was seen, so the hint is right; not found: woken meanwhile.
+            let ours = |who| matches!(who, super::line::Who::Stream { index, .. } if index == stream.0);
+            let found = line.cancel(ours, || {
+                self.core.resume(stream.0);
+            });
+            if found {
+                self.core.kick(true);
+            }
+        }
+        if !user::runs(&self.core, stream.0) {
+            self.wait(self.mark_at(stream, upto), None);
+        }
+    }
+
+    /// Gives up the [`Task::Work`] with user code that runs in the stream now (a kernel beyond its time): the stream fails
+    /// with `code` and goes on at once; the thread is left to itself and replaced. False if none runs.
+    pub fn abandon(&self, stream: Stream, code: u32) -> bool {
+        self.core.abandon(stream.0, code)
+    }
+
+    /// Opens a signal at position 0.
+    pub fn open_signal(&self) -> Option<Signal> {
+        self.core.open_signal()
+    }
+
+    /// The mark of a position of a signal.
+    pub fn signal_mark(&self, signal: Signal, position: u64) -> Mark {
+        self.core.signal_mark(signal, position)
+    }
+
+    /// Advances a signal to `position` (never back): whoever waits for it or less goes on.
+    pub fn advance(&self, signal: Signal, position: u64) {
+        self.core.advance(self.core.signal_mark(signal, position));
+    }
+
+    /// Closes a signal: every mark of it is done from now on.
+    pub fn close_signal(&self, signal: Signal) {
+        self.core.close_signal(signal);
+    }
+
+    /// Turns [`super::Probe::started`] and [`super::Probe::done`] on or off (one relaxed load per task when off).
+    pub fn watch(&self, on: bool) {
+        self.core.watched.store(on, Ordering::Relaxed);
+    }
+
+    /// Whether the calling thread is one of the engine's, hence possibly runs a function of the program for it.
+    pub fn on_worker(&self) -> bool {
+        worker::on_worker()
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.core.ready.stop();
+        self.core.roster.fetch_all();
+        self.core.stop_timer();
+    }
+}

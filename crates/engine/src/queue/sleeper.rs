@@ -1,0 +1,47 @@
+//! A host thread that sleeps until a line reaches a position.
+
+use super::line::{Line, Who};
+use crate::sync::{Futex, Ordering};
+use std::time::Instant;
+
+/// The futex word of one sleeping host thread; lives on its stack.
+#[derive(Default)]
+pub(crate) struct Sleeper(Futex);
+
+impl Sleeper {
+    /// Wakes it; called under the line's lock.
+    pub(crate) fn wake(&self) {
+        self.0.word.store(1, Ordering::Release);
+        self.0.wake_one();
+    }
+
+    fn woken(&self) -> bool {
+        self.0.word.load(Ordering::Acquire) != 0
+    }
+}
+
+/// Sleeps until `line` has reached `position` or the deadline has come; whether it has. `registered` runs once
+/// the sleeper can be found, before it sleeps.
+pub(crate) fn sleep(
+    line: &Line,
+    position: u64,
+    deadline: Option<Instant>,
+    registered: impl FnOnce(),
+) -> bool {
+    let sleeper = Sleeper::default();
+    let me = Who::Host(&raw const sleeper);
+    if !line.wait(position, me, || true) {
+        return true;
+    }
+    registered();
+    while !sleeper.woken() {
+        let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            // Not found: the waker was faster, and is through since `cancel` has had the lock.
+            return !line.cancel(|who| who == me, || ());
+        }
+        sleeper.0.wait(0, left);
+    }
+    line.leave();
+    true
+}

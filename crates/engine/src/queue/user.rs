@@ -1,0 +1,203 @@
+//! Code of the program on the engine's threads: host functions and kernels.
+//!
+//! A worker that enters user code steps out of the count of active workers, and if something is listed another one is
+//! fetched or started (see [`super::park`]): callbacks that wait for each other, for streams or for signals never use up
+//! the workers.
+//!
+//! A kernel runs in its worker's [`Scope`]. If it faults, its thread is parked for good in the signal handler; the
+//! supervisor finishes the task in its place: nothing that the stream needs is on the dead thread's stack. The thread is
+//! not counted as active any more, so the next kick that needs a worker starts one.
+
+use super::core::Core;
+use super::mark::Mark;
+use super::worker;
+use crate::fault::{self, Scope, State};
+use crate::sync::{Arc, AtomicU64, Mutex, Ordering};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+thread_local! {
+    /// The engine and stream whose user code this thread runs.
+    static RUNNING: Cell<Option<(usize, u32)>> = const { Cell::new(None) };
+    static SEAT: Cell<Option<&'static Seat>> = const { Cell::new(None) };
+}
+
+/// A worker's place for kernels.
+pub(crate) struct Seat {
+    scope: &'static Scope,
+    /// The task that runs in it: its stream and position; 0 for none.
+    task: AtomicU64,
+}
+
+/// All seats, and whether the supervisor runs.
+#[derive(Default)]
+pub(crate) struct Seats(Mutex<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    taken: Vec<&'static Seat>,
+    /// Seats of workers that have ended, for the next ones.
+    free: Vec<&'static Seat>,
+    supervised: bool,
+}
+
+/// How user code ended.
+pub(crate) enum Returned {
+    /// By itself.
+    Result(Result<(), u32>),
+    /// It was given up, and its stream with it.
+    Lost,
+}
+
+/// Whether the calling thread runs user code of this stream.
+pub(crate) fn runs(core: &Core, index: u32) -> bool {
+    RUNNING.get() == Some((std::ptr::from_ref(core) as usize, index))
+}
+
+/// A worker steps out and comes back.
+fn outside<R>(core: &Core, index: u32, code: impl FnOnce() -> R) -> R {
+    core.roster.enter_user();
+    if core.ready.pending() {
+        core.kick(true);
+    }
+    let outer = RUNNING.replace(Some((std::ptr::from_ref(core) as usize, index)));
+    let result = code();
+    RUNNING.set(outer);
+    result
+}
+
+/// Calls a host function. Its faults are the program's own.
+pub(crate) fn host_function(
+    core: &Core,
+    index: u32,
+    func: unsafe extern "C" fn(*mut c_void),
+    arg: *mut c_void,
+) {
+    // SAFETY: whoever enqueued the task answers for the function and its argument.
+    outside(core, index, || unsafe { func(arg) });
+    core.roster.leave_user();
+}
+
+/// Runs work that is code of the program, in the worker's scope.
+pub(crate) fn run_user(
+    core: &Core,
+    index: u32,
+    position: u64,
+    run: Box<dyn FnOnce() -> Result<(), u32> + Send>,
+) -> Returned {
+    let seat = SEAT.get().unwrap_or_else(|| core.sit_down());
+    seat.task.store(Mark::new(index, position).0, Ordering::Release);
+    let panic_code = core.panic_code;
+    let code = || catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(panic_code));
+    match outside(core, index, || seat.scope.enter(code)) {
+        Ok(result) => {
+            seat.task.store(0, Ordering::Relaxed);
+            core.roster.leave_user();
+            Returned::Result(result)
+        }
+        Err(fault::Abandoned) => Returned::Lost,
+    }
+}
+
+/// A worker ends: its seat is free, unless it was lost.
+pub(crate) fn stand_up(core: &Core) {
+    if let Some(seat) = SEAT.take()
+        && seat.scope.state() == State::Idle
+    {
+        let mut seats = core.seats.0.lock();
+        seats.taken.retain(|s| !std::ptr::eq(*s, seat));
+        seats.free.push(seat);
+    }
+}
+
+impl Core {
+    /// The calling worker's seat; starts the supervisor with the first one.
+    #[cold]
+    fn sit_down(&self) -> &'static Seat {
+        let mut seats = self.seats.0.lock();
+        if !seats.supervised {
+            seats.supervised = worker::spawn_thread(self, "toprope-faults".to_owned(), supervise);
+        }
+        let seat: &'static Seat = seats
+            .free
+            .pop()
+            .unwrap_or_else(|| Box::leak(Box::new(Seat { scope: Scope::leak(), task: AtomicU64::new(0) })));
+        seats.taken.push(seat);
+        SEAT.set(Some(seat));
+        seat
+    }
+
+    /// Gives up the kernel that runs in a stream now: the stream fails with `code` and goes on.
+    pub(crate) fn abandon(&self, index: u32, code: u32) -> bool {
+        let found = {
+            let seats = self.seats.0.lock();
+            let busy = |s: &&&Seat| {
+                let task = Mark(s.task.load(Ordering::Acquire));
+                task != Mark::NONE && task.index() == index
+            };
+            seats.taken.iter().find(busy).copied()
+        };
+        let Some(seat) = found else {
+            return false;
+        };
+        seat.scope.abandon() && {
+            self.take_over(seat, code);
+            true
+        }
+    }
+
+    /// Ends the task of a seat whose thread will never do so.
+    fn take_over(&self, seat: &'static Seat, code: u32) {
+        self.seats.0.lock().taken.retain(|s| !std::ptr::eq(*s, seat));
+        let task = Mark(seat.task.load(Ordering::Acquire));
+        let (index, position) = (task.index(), task.position());
+        let Some(slot) = self.streams.get(index) else {
+            return;
+        };
+        self.fail(index, slot, position, code);
+        // SAFETY: the stream is RUNNING, and its owner has stopped for good or will not touch it any more.
+        let own = unsafe { slot.own() };
+        own.front.pop();
+        own.head = position;
+        own.told = false;
+        if self.watched() {
+            self.probe.done(super::Stream(index), position);
+        }
+        own.published = position;
+        let mut urgent = false;
+        slot.line.publish(position, |other| urgent |= self.resume(other));
+        slot.state.requeue(false);
+        self.list(index, slot);
+        self.kick(true);
+    }
+
+    /// Looks for scopes that have faulted.
+    fn take_over_faulted(&self) {
+        let faulted: Vec<_> = {
+            let seats = self.seats.0.lock();
+            seats.taken.iter().copied().filter(|s| s.scope.state() == State::Faulted).collect()
+        };
+        for seat in faulted {
+            self.take_over(seat, self.kernel_fault_code);
+        }
+    }
+}
+
+fn supervise(core: Arc<Core>) {
+    let core = {
+        let weak = core.me.clone();
+        drop(core);
+        weak
+    };
+    loop {
+        let seen = fault::fault_count();
+        match core.upgrade() {
+            Some(core) if !core.ready.stopped() => core.take_over_faulted(),
+            _ => return,
+        }
+        // Without a fault there is nothing to do; the hour only lets the thread of a dropped engine end.
+        fault::wait_any(seen, Duration::from_secs(3600));
+    }
+}

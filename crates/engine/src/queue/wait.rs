@@ -1,0 +1,144 @@
+//! A host thread that waits: it helps, then spins a little, then sleeps.
+
+use super::Waited;
+use super::core::{Core, over};
+use super::exec::Runner;
+use super::line::Line;
+use super::mark::Mark;
+use super::sleeper;
+use super::state::{Claimer, QUEUED, WAITING};
+use super::worker::YIELD;
+use crate::sync::{Ordering, spin_loop, yield_now};
+use std::time::{Duration, Instant};
+
+/// How long a host that cannot help spins before it sleeps.
+const SPIN: Duration = Duration::from_micros(50);
+/// Longest chain of waits that a helper follows.
+const CHAIN: usize = 4096;
+/// How often a sleeping host looks after the streams itself when the system has refused us a thread.
+const SHORT: Duration = Duration::from_millis(2);
+
+impl Core {
+    /// Waits for a mark.
+    pub(crate) fn wait(&self, mark: Mark, deadline: Option<Instant>) -> Waited {
+        let Some(line) = self.line(mark) else {
+            return Waited::Done;
+        };
+        if line.done() >= mark.position() {
+            return Waited::Done;
+        }
+        self.host_waits(true);
+        let waited = self.wait_slow(line, mark, deadline);
+        self.host_waits(false);
+        waited
+    }
+
+    fn wait_slow(&self, line: &Line, mark: Mark, deadline: Option<Instant>) -> Waited {
+        let position = mark.position();
+        loop {
+            while self.help(mark, deadline) {
+                if line.done() >= position {
+                    return Waited::Done;
+                }
+                if over(deadline) {
+                    return Waited::TimedOut;
+                }
+            }
+            if self.ready.pending() {
+                self.kick(true);
+            }
+            match self.spin(line, mark, deadline) {
+                Spun::Done => return Waited::Done,
+                Spun::Helpable => continue,
+                Spun::Over => {}
+            }
+            let short = self.short.load(Ordering::Relaxed).then(|| Instant::now() + SHORT);
+            let until = match (deadline, short) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+            // From now on a stream that this thread waits for counts as wanted. What was listed before that may have been
+            // left to the next lazy look.
+            let registered = || {
+                if self.ready.pending() {
+                    self.kick(true);
+                }
+            };
+            if sleeper::sleep(line, position, until, registered) {
+                return Waited::Done;
+            }
+            if over(deadline) {
+                return if line.done() >= position { Waited::Done } else { Waited::TimedOut };
+            }
+        }
+    }
+
+    /// Follows the waits from `mark` to a stream that can run, and runs that up to the position needed. False: there is
+    /// nothing to help with now.
+    fn help(&self, mark: Mark, deadline: Option<Instant>) -> bool {
+        if !self.helps {
+            return false;
+        }
+        let mut mark = mark;
+        for _ in 0..CHAIN {
+            let index = mark.index();
+            // A signal: whoever advances it cannot be told from here.
+            let Some(slot) = (if index < self.max_streams { self.streams.get(index) } else { None }) else {
+                return false;
+            };
+            if slot.line.done() >= mark.position() {
+                // The stream that waited for it is being woken this moment.
+                yield_now();
+                return true;
+            }
+            match slot.state.get() {
+                QUEUED => {
+                    if slot.state.claim(Claimer::Host) {
+                        let mut helper = Runner::helper(self, mark.position(), deadline);
+                        helper.run(index, slot, u32::MAX);
+                        return true;
+                    }
+                }
+                WAITING => mark = slot.awaited(),
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Spins until the mark is done, there is something to help with, or the time for spinning is over.
+    fn spin(&self, line: &Line, mark: Mark, deadline: Option<Instant>) -> Spun {
+        if self.solo {
+            return Spun::Over;
+        }
+        let start = Instant::now();
+        let until = deadline.map_or(start + SPIN, |d| d.min(start + SPIN));
+        let mut yielded = start;
+        loop {
+            for _ in 0..16 {
+                if line.done() >= mark.position() {
+                    return Spun::Done;
+                }
+                spin_loop();
+            }
+            let now = Instant::now();
+            if now >= until {
+                return Spun::Over;
+            }
+            if now - yielded >= YIELD {
+                yield_now();
+                yielded = Instant::now();
+                if self.help(mark, deadline) {
+                    return Spun::Helpable;
+                }
+            }
+        }
+    }
+}
+
+/// How a spin ended.
+enum Spun {
+    Done,
+    Helpable,
+    Over,
+}

@@ -1,0 +1,185 @@
+//! The engine's threads.
+//!
+//! A worker sweeps the lists until they are empty; then it spins (50 us, watching for urgent work), then one of them
+//! polls (asleep 100 us at a time, for 20 ms after the last work), then it parks until it is fetched. With one processor
+//! it parks at once. Threads are detached and joined by nobody; they end when the engine is dropped.
+
+use super::core::Core;
+use super::exec::Runner;
+use super::park::Down;
+use super::policy::Choice;
+use super::state::Claimer;
+use super::user;
+use crate::sync::{Arc, Ordering, spin_loop, yield_now};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// How long an idle worker spins before it looks at the lists and goes further down.
+const SPIN: Duration = Duration::from_micros(50);
+/// Every spin yields the processor this often: the thread that it waits for may be on the same one.
+pub(crate) const YIELD: Duration = Duration::from_micros(2);
+/// How long the polling worker sleeps at a time.
+const NAP: Duration = Duration::from_micros(100);
+/// How long after the last work it polls.
+const POLL: Duration = Duration::from_millis(20);
+/// Callbacks of C programs expect the stack of an ordinary thread; only touched pages count.
+const STACK: usize = 8 << 20;
+
+thread_local! {
+    static ON_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread is one of the engine's.
+pub(crate) fn on_worker() -> bool {
+    ON_WORKER.get()
+}
+
+/// Starts a worker that has been counted as active already.
+#[cold]
+pub(crate) fn spawn(core: &Core) {
+    let number = core.started.fetch_add(1, Ordering::Relaxed);
+    if !spawn_thread(core, format!("toprope-w{number}"), work) {
+        core.roster.spawn_failed();
+        core.short.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Starts a detached thread with all signals blocked but those that its own code may raise; false if the system
+/// refuses.
+pub(crate) fn spawn_thread(core: &Core, name: String, main: fn(Arc<Core>)) -> bool {
+    let Some(core) = core.me.upgrade() else {
+        return false;
+    };
+    let body = move || {
+        ON_WORKER.set(true);
+        // SAFETY: sets this thread's timer slack, so that short sleeps are short.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+        main(core);
+    };
+    // The new thread inherits the mask of this one.
+    // SAFETY: the sets are filled in before they are used, and the old mask is put back.
+    unsafe {
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        let mut old: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut mask);
+        for signal in [
+            libc::SIGSEGV,
+            libc::SIGBUS,
+            libc::SIGFPE,
+            libc::SIGILL,
+            libc::SIGTRAP,
+            libc::SIGSYS,
+            libc::SIGABRT,
+        ] {
+            libc::sigdelset(&raw mut mask, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, &raw mut old);
+        let started = std::thread::Builder::new().name(name).stack_size(STACK).spawn(body).is_ok();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const old, std::ptr::null_mut());
+        started
+    }
+}
+
+fn work(core: Arc<Core>) {
+    let mut runner = Runner::worker(&core);
+    let mut last_work = Instant::now();
+    loop {
+        let worked = sweep(&core, &mut runner);
+        if runner.lost {
+            // Given up while it ran a kernel: it is not counted any more.
+            return;
+        }
+        if core.ready.stopped() {
+            core.roster.gone();
+            break;
+        }
+        if worked {
+            last_work = Instant::now();
+        }
+        if step_down(&core, last_work) == Down::Exit {
+            break;
+        }
+    }
+    user::stand_up(&core);
+}
+
+/// Runs what is listed until nothing is; whether there was anything.
+fn sweep(core: &Core, runner: &mut Runner) -> bool {
+    let mut worked = false;
+    while !core.ready.stopped() {
+        let (index, budget, claimed) = match runner.next.take() {
+            Some(index) => {
+                let Some(slot) = core.streams.get(index) else {
+                    continue;
+                };
+                let higher = (1_u32 << slot.priority.load(Ordering::Relaxed).min(31)) - 1;
+                if core.ready.mask() & higher != 0 {
+                    core.list(index, slot);
+                    continue;
+                }
+                (index, u32::MAX, slot.state.claim(Claimer::Worker))
+            }
+            None => {
+                let Some(Choice { stream, budget }) = core.ready.next() else {
+                    break;
+                };
+                let Some(slot) = core.streams.get(stream) else {
+                    continue;
+                };
+                (stream, budget, slot.state.claim_listed(Claimer::Worker))
+            }
+        };
+        if claimed && let Some(slot) = core.streams.get(index) {
+            worked = true;
+            runner.run(index, slot, budget.min(super::policy::BATCH));
+            if runner.lost {
+                break;
+            }
+        }
+    }
+    worked
+}
+
+/// From active down to deep park; Work when there may be something again.
+fn step_down(core: &Core, last_work: Instant) -> Down {
+    let pending = || core.ready.pending();
+    if core.roster.begin_spin(pending) == Down::Work || (!core.solo && spin(core)) {
+        return Down::Work;
+    }
+    let until = last_work + POLL;
+    let mut polling = false;
+    if !core.solo && Instant::now() < until {
+        if pending() {
+            return core.roster.end_spin();
+        }
+        polling = core.roster.begin_poll() == Down::On;
+        while polling && Instant::now() < until {
+            if core.roster.poll(NAP, pending) == Down::Work {
+                return Down::Work;
+            }
+        }
+    }
+    core.roster.sleep(polling, pending)
+}
+
+/// Spins until urgent work is announced; whether it was (and the worker counts as working again).
+fn spin(core: &Core) -> bool {
+    let start = Instant::now();
+    let mut yielded = start;
+    loop {
+        for _ in 0..16 {
+            if core.roster.take_urgent() {
+                return core.roster.end_spin() == Down::Work;
+            }
+            spin_loop();
+        }
+        let now = Instant::now();
+        if now - start >= SPIN {
+            return false;
+        }
+        if now - yielded >= YIELD {
+            yield_now();
+            yielded = Instant::now();
+        }
+    }
+}

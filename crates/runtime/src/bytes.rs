@@ -1,0 +1,58 @@
+//! Reads and writes of the program's own memory that end in an error instead of a crash when the address is bad.
+
+use std::mem::MaybeUninit;
+
+use toprope_engine::memory;
+
+/// Address of memory that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unmapped(pub usize);
+
+/// A plain value at `addr`, aligned or not.
+pub fn read<T: Copy>(addr: usize) -> Result<T, Unmapped> {
+    let mut value = MaybeUninit::<T>::uninit();
+    // SAFETY: the destination is this thread's own value; the source may be anything, which `copy` reports.
+    unsafe { memory::copy(value.as_mut_ptr() as usize, addr, size_of::<T>()) }.map_err(|_| Unmapped(addr))?;
+    // SAFETY: written just now. Callers ask for plain data (integers, pointers, structs of them) only.
+    Ok(unsafe { value.assume_init() })
+}
+
+/// Writes a plain value at `addr`, aligned or not.
+pub fn write<T: Copy>(addr: usize, value: T) -> Result<(), Unmapped> {
+    // SAFETY: the source is this thread's own value; the destination is the program's, as the call's page says.
+    unsafe { memory::copy(addr, &raw const value as usize, size_of::<T>()) }.map_err(|_| Unmapped(addr))
+}
+
+/// `count` values at `addr`.
+pub fn read_all<T: Copy>(addr: usize, count: usize) -> Result<Vec<T>, Unmapped> {
+    let bytes =
+        count.checked_mul(size_of::<T>()).filter(|n| *n <= isize::MAX as usize).ok_or(Unmapped(addr))?;
+    let mut values = Vec::<T>::new();
+    values.try_reserve_exact(count).map_err(|_| Unmapped(addr))?;
+    // SAFETY: the destination was just reserved; the source may be anything, which `copy` reports.
+    unsafe { memory::copy(values.as_mut_ptr() as usize, addr, bytes) }.map_err(|_| Unmapped(addr))?;
+    // SAFETY: `count` values of plain data were written.
+    unsafe { values.set_len(count) };
+    Ok(values)
+}
+
+/// Most bytes of a C string that are looked at.
+pub const LONGEST_TEXT: usize = 1 << 20;
+
+/// The bytes of a C string without its end mark; `limit` bytes at most are looked at. None when no end mark comes first.
+pub fn read_text(addr: usize, limit: usize) -> Result<Option<Vec<u8>>, Unmapped> {
+    let mut text = Vec::new();
+    let mut at = addr;
+    while text.len() < limit {
+        // A piece never crosses a page, so that the end of mapped memory is seen exactly.
+        let piece = (4096 - at % 4096).min(limit - text.len());
+        let bytes: Vec<u8> = read_all(at, piece)?;
+        if let Some(end) = bytes.iter().position(|byte| *byte == 0) {
+            text.extend_from_slice(&bytes[..end]);
+            return Ok(Some(text));
+        }
+        text.extend_from_slice(&bytes);
+        at = at.checked_add(piece).ok_or(Unmapped(at))?;
+    }
+    Ok(None)
+}

@@ -1,0 +1,164 @@
+//! Contexts: chapter 05. A context belongs to a device and owns its streams; the default context of a device belongs to
+//! aclrtSetDevice (see [`crate::device`]).
+
+use ascendcl_sys as sys;
+use parking_lot::Mutex;
+use toprope_engine::queue::Waited;
+
+use crate::error::Result;
+use crate::handle::{Kind, Pin, describe};
+use crate::process::Runtime;
+use crate::{device, observer, refuse, stream, thread};
+
+/// A context.
+pub struct Context {
+    /// The program's id of the device it belongs to.
+    pub device: u16,
+    /// The default context of its device.
+    pub primary: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Handle of the default stream; 0 on products without one.
+    default_stream: u64,
+    /// All streams, the default one included.
+    streams: Vec<u64>,
+    /// The context is going away: no stream may be added.
+    closed: bool,
+}
+
+impl Context {
+    /// Handle of the default stream, if the product has one.
+    pub fn default_stream(&self) -> Option<u64> {
+        Some(self.state.lock().default_stream).filter(|stream| *stream != 0)
+    }
+
+    /// Handles of all streams.
+    pub fn streams(&self) -> Vec<u64> {
+        self.state.lock().streams.clone()
+    }
+
+    /// Takes a new stream in; false when the context is going away.
+    pub(crate) fn adopt(&self, stream: u64) -> bool {
+        let mut state = self.state.lock();
+        if !state.closed {
+            state.streams.push(stream);
+        }
+        !state.closed
+    }
+
+    /// Forgets a stream that was destroyed.
+    pub(crate) fn disown(&self, stream: u64) {
+        self.state.lock().streams.retain(|handle| *handle != stream);
+    }
+}
+
+/// Makes a context with its default stream; nobody's current one yet.
+pub(crate) fn open(rt: &'static Runtime, device: u16, primary: bool) -> Result<u64> {
+    let handle = rt.contexts.insert(Context { device, primary, state: Mutex::default() });
+    observer::tell(|o| o.born(Kind::Context, handle));
+    // aclrtCreateContext#06, #08: one default stream, except where the product has none.
+    if rt.profile.product.default_stream {
+        match rt.contexts.pin(handle).map(|context| (stream::open_default(rt, &context), context)) {
+            Some((Ok(stream), context)) => context.state.lock().default_stream = stream,
+            Some((Err(error), context)) => {
+                close(rt, &context, handle);
+                return Err(error);
+            }
+            None => {}
+        }
+    }
+    Ok(handle)
+}
+
+/// Ends a context and its streams, after their work is done. False when another thread ended it first.
+pub(crate) fn close(rt: &Runtime, context: &Context, handle: u64) -> bool {
+    if rt.contexts.remove(handle).is_none() {
+        return false;
+    }
+    let streams = {
+        let mut state = context.state.lock();
+        state.closed = true;
+        std::mem::take(&mut state.streams)
+    };
+    for stream in streams {
+        // aclrtResetDevice#04: unfinished tasks are waited for.
+        if let Some(pin) = rt.streams.pin(stream) {
+            let _: Waited = rt.engine.wait(pin.mark(rt), None);
+        }
+        stream::end(rt, stream);
+    }
+    observer::tell(|o| o.died(Kind::Context, handle));
+    true
+}
+
+/// aclrtCreateContext: the new context becomes current (#04).
+pub fn create(rt: &'static Runtime, device_id: i32) -> Result<u64> {
+    let device = device::resolve(rt, device_id, "aclrtCreateContext#02")?;
+    device.activate(rt)?;
+    let handle = open(rt, device.id, false)?;
+    thread::bind_context(handle, device.id);
+    Ok(handle)
+}
+
+/// aclrtDestroyContext.
+pub fn destroy(rt: &Runtime, handle: u64) -> Result<()> {
+    let context = find(rt, handle, sys::ACL_ERROR_RT_CONTEXT_NULL, "aclrtDestroyContext#05")?;
+    if context.primary {
+        return refuse!(
+            sys::ACL_ERROR_RT_CONTEXT_NULL,
+            "aclrtDestroyContext#03",
+            "context: {handle:#x} is the default context of device {}; aclrtResetDevice releases it",
+            context.device
+        );
+    }
+    if !close(rt, &context, handle) {
+        return refuse!(
+            sys::ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+            "aclrtDestroyContext#06",
+            "context: another thread is destroying {handle:#x}"
+        );
+    }
+    thread::unbind_context(handle);
+    Ok(())
+}
+
+/// aclrtSetCurrentContext.
+pub fn set_current(rt: &Runtime, handle: u64) -> Result<()> {
+    let context = find(rt, handle, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtSetCurrentContext#02")?;
+    thread::bind_context(handle, context.device);
+    Ok(())
+}
+
+/// aclrtGetCurrentContext.
+pub fn get_current(rt: &Runtime) -> Result<u64> {
+    Ok(thread::current(rt)?.handle())
+}
+
+/// aclrtCtxGetCurrentDefaultStream.
+pub fn current_default_stream(rt: &Runtime) -> Result<u64> {
+    let context = thread::current(rt)?;
+    match context.default_stream() {
+        Some(stream) => Ok(stream),
+        None => no_default_stream(rt),
+    }
+}
+
+/// *#05, aclrtCreateContext#08: the product's contexts have no default stream. The code is ours.
+pub(crate) fn no_default_stream<T>(rt: &Runtime) -> Result<T> {
+    refuse!(
+        sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+        "*#05",
+        "stream: {} has no default stream; create one",
+        rt.profile.product.key
+    )
+}
+
+fn find<'a>(rt: &'a Runtime, handle: u64, code: i32, rule: &'static str) -> Result<Pin<'a, Context>> {
+    match rt.contexts.pin(handle) {
+        Some(context) => Ok(context),
+        None => refuse!(code, rule, "context: {}", describe(handle, Kind::Context)),
+    }
+}

@@ -1,0 +1,130 @@
+//! The one runtime of a process: its target, engine, memory and handle tables. Made at the first call and never taken
+//! down, so that calls from static destructors and at exit still find it.
+
+use std::sync::OnceLock;
+
+use ascendcl_sys as sys;
+use toprope_engine::memory::{AllocError, Layout, Space};
+use toprope_engine::queue::{self, ByPriority, Engine, Failure, Seeded, Stream};
+
+use crate::context::Context;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::handle::{Kind, Table};
+use crate::observer;
+use crate::profile::{Profile, Request};
+use crate::stream;
+
+/// Everything that a process shares.
+pub struct Runtime {
+    /// Product, form, generation and limits.
+    pub profile: Profile,
+    /// Streams and workers.
+    pub engine: Engine,
+    /// Memory.
+    pub space: Space,
+    /// The devices, by the program's device id.
+    pub devices: Box<[Device]>,
+    /// Live contexts.
+    pub contexts: Table<Context>,
+    /// Live streams.
+    pub streams: Table<stream::Stream>,
+}
+
+static RUNTIME: OnceLock<std::result::Result<Runtime, Refused>> = OnceLock::new();
+
+/// Why there is no runtime: the same answer for every call.
+struct Refused {
+    code: i32,
+    text: String,
+}
+
+/// The process's runtime.
+#[inline]
+pub fn runtime() -> Result<&'static Runtime> {
+    match RUNTIME.get() {
+        Some(Ok(runtime)) => Ok(runtime),
+        _ => start(),
+    }
+}
+
+#[cold]
+fn start() -> Result<&'static Runtime> {
+    RUNTIME
+        .get_or_init(make)
+        .as_ref()
+        .map_err(|refused| Error::new(refused.code, "ours: start", refused.text.clone()))
+}
+
+fn make() -> std::result::Result<Runtime, Refused> {
+    let profile = Profile::resolve(&Request::from_env()).map_err(|text| {
+        // Nothing else tells a program's user why every call fails.
+        eprintln!("toprope: {text}");
+        Refused { code: sys::ACL_ERROR_INVALID_PARAM, text }
+    })?;
+    toprope_engine::fault::install();
+    let space = Space::new(layout(&profile)).map_err(|error| {
+        let text = match error {
+            AllocError::Refused(errno) => format!("the system refused the address space: errno {errno}"),
+            AllocError::Exhausted { asked, free } => {
+                format!("{asked} bytes of address space asked, {free} free")
+            }
+        };
+        Refused { code: sys::ACL_ERROR_RT_MEMORY_ALLOCATION, text }
+    })?;
+    let engine = Engine::new(queue::Config {
+        max_streams: profile.product.max_streams.saturating_mul(profile.devices.into()),
+        // ours: no page names the code of a copy whose memory is gone when it executes; the copy engine's own says it.
+        copy_fault_code: sys::ACL_ERROR_RT_SYS_DMA as u32,
+        panic_code: sys::ACL_ERROR_RT_INTERNAL_ERROR as u32,
+        kernel_fault_code: sys::ACL_ERROR_RT_AICORE_EXCEPTION as u32,
+        policy: match profile.seed {
+            None => Box::new(ByPriority::default()),
+            Some(seed) => Box::new(Seeded::new(seed)),
+        },
+        ..queue::Config::new(Box::new(Relay))
+    });
+    engine.watch(observer::watched());
+    let devices = (0..profile.devices).map(Device::new).collect();
+    Ok(Runtime {
+        engine,
+        space,
+        devices,
+        contexts: Table::new(Kind::Context),
+        streams: Table::new(Kind::Stream),
+        profile,
+    })
+}
+
+/// Most pinned host memory: all addresses that the arena may take; the machine's own memory is the real limit (ours).
+const PINNED_BYTES: u64 = 1 << 40;
+/// The managed window. Source: aclrtMemManagedPrefetchAsync, chapter 26.
+pub const MANAGED_BASE: usize = 0x900_0000_0000;
+/// Its size, 3 TB as the page writes it, taken as 3 TiB.
+pub const MANAGED_BYTES: u64 = 3 << 40;
+
+fn layout(profile: &Profile) -> Layout {
+    Layout {
+        devices: profile.devices,
+        device_bytes: profile.device_memory,
+        pinned_bytes: PINNED_BYTES,
+        guard: profile.guard,
+        managed_base: MANAGED_BASE,
+        managed_bytes: MANAGED_BYTES,
+    }
+}
+
+/// Passes on what the engine tells.
+struct Relay;
+
+impl queue::Probe for Relay {
+    fn started(&self, stream: Stream, position: u64) {
+        observer::tell(|o| o.started(stream.0, position));
+    }
+    fn done(&self, stream: Stream, position: u64) {
+        observer::tell(|o| o.done(stream.0, position));
+    }
+    fn failed(&self, stream: Stream, failure: Failure) {
+        observer::tell(|o| o.failed(stream.0, failure));
+    }
+}

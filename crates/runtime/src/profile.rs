@@ -1,0 +1,177 @@
+//! The target: product × form × generation, and what the process asked of it. Everything that differs between targets is
+//! looked up here; the data stands in `spec/products.csv` and `spec/functions.csv`.
+
+use crate::generated::api::Api;
+pub use crate::generated::products::{PRODUCTS, Product};
+
+/// How host and device stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The device is a card in a host (endpoint): two memories.
+    Endpoint,
+    /// The device is the host (root complex): one memory.
+    RootComplex,
+}
+
+impl Form {
+    /// As written in options and in `products.csv`.
+    pub fn key(self) -> &'static str {
+        match self {
+            Form::Endpoint => "ep",
+            Form::RootComplex => "rc",
+        }
+    }
+}
+
+/// What a process runs on.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// Row of `spec/products.csv`.
+    pub product: &'static Product,
+    index: usize,
+    /// EP or RC.
+    pub form: Form,
+    /// CANN generation: 9, 8 or 5.
+    pub generation: u8,
+    /// Devices of the process.
+    pub devices: u16,
+    /// Memory of each device in bytes.
+    pub device_memory: u64,
+    /// Whether host code is to be kept out of device memory.
+    pub guard: bool,
+    /// Draws the order in which ready streams run; None: by priority, first come first served.
+    pub seed: Option<u64>,
+}
+
+/// What may be asked for, each as text; `None` or empty is the default.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// `TOPROPE_PRODUCT`, default `a2`.
+    pub product: Option<String>,
+    /// `TOPROPE_FORM`, default `ep`.
+    pub form: Option<String>,
+    /// `TOPROPE_CANN`, default the newest generation of the product.
+    pub cann: Option<String>,
+    /// `TOPROPE_DEVICES`, default the product's.
+    pub devices: Option<String>,
+    /// `TOPROPE_DEVICE_MEMORY`: bytes, or with K, M, G (powers of 1024); default the product's.
+    pub device_memory: Option<String>,
+    /// `TOPROPE_GUARD`: `on` (default) or `off`.
+    pub guard: Option<String>,
+    /// `TOPROPE_SEED`: a number; none by default.
+    pub seed: Option<String>,
+}
+
+impl Request {
+    /// As the environment says.
+    pub fn from_env() -> Request {
+        let get = |name| std::env::var(name).ok().filter(|text: &String| !text.is_empty());
+        Request {
+            product: get("TOPROPE_PRODUCT"),
+            form: get("TOPROPE_FORM"),
+            cann: get("TOPROPE_CANN"),
+            devices: get("TOPROPE_DEVICES"),
+            device_memory: get("TOPROPE_DEVICE_MEMORY"),
+            guard: get("TOPROPE_GUARD"),
+            seed: get("TOPROPE_SEED"),
+        }
+    }
+}
+
+/// The most devices that a process may ask for.
+pub const MOST_DEVICES: u16 = 64;
+/// The product when none is named.
+pub const DEFAULT_PRODUCT: &str = "a2";
+
+impl Profile {
+    /// The target of a request; the error is one line that lists what is valid.
+    pub fn resolve(request: &Request) -> Result<Profile, String> {
+        let key = request.product.as_deref().unwrap_or(DEFAULT_PRODUCT);
+        let Some(index) = PRODUCTS.iter().position(|product| product.key.eq_ignore_ascii_case(key)) else {
+            let keys: Vec<_> = PRODUCTS.iter().map(|product| product.key).collect();
+            return Err(format!("unknown product '{key}'; valid: {}", keys.join(", ")));
+        };
+        let product = &PRODUCTS[index];
+        let form = match request.form.as_deref().unwrap_or("ep").to_ascii_lowercase().as_str() {
+            "ep" if product.ep => Form::Endpoint,
+            "rc" if product.rc => Form::RootComplex,
+            other => {
+                let valid: Vec<_> =
+                    [("ep", product.ep), ("rc", product.rc)].iter().filter(|f| f.1).map(|f| f.0).collect();
+                return Err(format!(
+                    "product {} has no form '{other}'; valid: {}",
+                    product.key,
+                    valid.join(", ")
+                ));
+            }
+        };
+        let generation = match request.cann.as_deref() {
+            None => product.generations.iter().copied().max().unwrap_or(9),
+            Some(text) => match text.parse().ok().filter(|g| product.generations.contains(g)) {
+                Some(generation) => generation,
+                None => {
+                    let valid: Vec<_> = product.generations.iter().map(u8::to_string).collect();
+                    return Err(format!(
+                        "product {} has no CANN generation '{text}'; valid: {}",
+                        product.key,
+                        valid.join(", ")
+                    ));
+                }
+            },
+        };
+        let devices = match request.devices.as_deref() {
+            None => product.device_count,
+            Some(text) => match text.parse().ok().filter(|n| (1..=MOST_DEVICES).contains(n)) {
+                Some(devices) => devices,
+                None => return Err(format!("'{text}' is no number of devices; valid: 1 to {MOST_DEVICES}")),
+            },
+        };
+        let device_memory = match request.device_memory.as_deref() {
+            None => product.device_memory_bytes,
+            Some(text) => parse_size(text)
+                .filter(|bytes| (MIB..=TIB).contains(bytes))
+                .ok_or_else(|| format!("'{text}' is no memory size; valid: 1M to 1T, as in 512M or 64G"))?,
+        };
+        let guard = match request.guard.as_deref() {
+            None | Some("on") => form == Form::Endpoint,
+            Some("off") => false,
+            Some(text) => return Err(format!("'{text}' is no guard setting; valid: on, off")),
+        };
+        let seed = match request.seed.as_deref() {
+            None => None,
+            Some(text) => match text.parse() {
+                Ok(seed) => Some(seed),
+                Err(_) => return Err(format!("'{text}' is no seed; valid: 0 to {}", u64::MAX)),
+            },
+        };
+        Ok(Profile { product, index, form, generation, devices, device_memory, guard, seed })
+    }
+
+    /// Whether the product has the function. Source: product tables of the pages, `spec/functions.csv`.
+    #[inline]
+    pub fn supports(&self, api: Api) -> bool {
+        api.function().support >> self.index & 1 == 1
+    }
+}
+
+const MIB: u64 = 1 << 20;
+const TIB: u64 = 1 << 40;
+
+/// Bytes of a text such as `64G`, `512MiB` or `4096`.
+pub fn parse_size(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let text = text.strip_suffix("ib").or(text.strip_suffix('b')).unwrap_or(&text);
+    let (digits, shift) = match text.chars().last()? {
+        'k' => (&text[..text.len() - 1], 10),
+        'm' => (&text[..text.len() - 1], 20),
+        'g' => (&text[..text.len() - 1], 30),
+        't' => (&text[..text.len() - 1], 40),
+        _ => (text, 0),
+    };
+    let number: u64 = digits.trim().parse().ok()?;
+    number.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+#[path = "profile/tests.rs"]
+mod tests;

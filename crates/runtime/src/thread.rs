@@ -1,0 +1,98 @@
+//! What a host thread is bound to. A thread owns a context only after it set a device or a context itself; a binding ends
+//! with its thread.
+
+use std::cell::Cell;
+
+use ascendcl_sys as sys;
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::handle::Pin;
+use crate::observer;
+use crate::process::Runtime;
+use crate::refuse;
+
+#[derive(Clone, Copy)]
+struct Binding {
+    /// The context that aclrtSetCurrentContext or aclrtCreateContext made current, 0 if none.
+    explicit: u64,
+    /// The device that aclrtSetDevice selected; its default context serves when there is no explicit one.
+    device: Option<u16>,
+}
+
+thread_local! {
+    static BINDING: Cell<Binding> = const { Cell::new(Binding { explicit: 0, device: None }) };
+}
+
+fn get() -> Binding {
+    // A thread whose locals are gone already is bound to nothing.
+    BINDING.try_with(Cell::get).unwrap_or(Binding { explicit: 0, device: None })
+}
+
+fn set(binding: Binding) {
+    let _ = BINDING.try_with(|cell| cell.set(binding));
+}
+
+/// Selects a device: its default context becomes current. aclrtSetDevice#08: an explicit context is dropped.
+pub fn bind_device(rt: &Runtime, device: u16) {
+    set(Binding { explicit: 0, device: Some(device) });
+    observer::tell(|o| o.bound(current_handle(rt), Some(device)));
+}
+
+/// Makes a context current.
+pub fn bind_context(context: u64, device: u16) {
+    set(Binding { explicit: context, ..get() });
+    observer::tell(|o| o.bound(context, Some(device)));
+}
+
+/// Forgets an explicit context. aclrtDestroyContext#07
+pub fn unbind_context(context: u64) {
+    let now = get();
+    if now.explicit == context {
+        set(Binding { explicit: 0, ..now });
+        observer::tell(|o| o.bound(0, now.device));
+    }
+}
+
+/// Forgets the device that the thread selected, after it was torn down by this thread.
+pub fn unbind_device(device: u16) {
+    if get().device == Some(device) {
+        set(Binding { device: None, ..get() });
+        observer::tell(|o| o.bound(get().explicit, None));
+    }
+}
+
+/// Handle of the current context, live or not; 0 if there is none.
+#[inline]
+pub fn current_handle(rt: &Runtime) -> u64 {
+    let binding = get();
+    if binding.explicit != 0 {
+        return binding.explicit;
+    }
+    match binding.device.and_then(|device| rt.devices.get(usize::from(device))) {
+        Some(device) => device.primary(),
+        None => crate::device::default_context(rt),
+    }
+}
+
+/// The current context of the calling thread. *#03: without one, 107002.
+#[inline]
+pub fn current(rt: &Runtime) -> Result<Pin<'_, Context>> {
+    match rt.contexts.pin(current_handle(rt)) {
+        Some(context) => Ok(context),
+        None => no_context(),
+    }
+}
+
+#[cold]
+fn no_context<T>() -> Result<T> {
+    let binding = get();
+    let why = match (binding.explicit, binding.device) {
+        (0, None) => "this thread has set neither a device (aclrtSetDevice) nor a context".to_owned(),
+        (0, Some(device)) => format!("device {device}, which this thread selected, was reset meanwhile"),
+        (context, _) => {
+            format!("context {context:#x}, which this thread made current, was destroyed meanwhile")
+        }
+    };
+    refuse!(sys::ACL_ERROR_RT_CONTEXT_NULL, "*#03", "no current context: {why}")
+}

@@ -1,0 +1,175 @@
+//! `crates/runtime/src/generated/products.rs`: what each product offers.
+use std::fmt::Write as _;
+
+use super::Result;
+use super::spec::{Row, Spec};
+
+/// The text of the file.
+pub fn text(spec: &Spec) -> Result<String> {
+    let mut table = String::new();
+    for row in spec.products.rows() {
+        product(&mut table, spec, row)?;
+    }
+    let count = spec.products.rows().count();
+    Ok(format!(
+        "{TYPES}\n/// The products, in the order of the support bits of a function.\npub static PRODUCTS: [Product; {count}] = [\n{table}];\n"
+    ))
+}
+
+fn product(out: &mut String, spec: &Spec, row: Row<'_>) -> Result<()> {
+    let yes = |column: &str| -> Result<bool> {
+        match row.get(column)? {
+            "yes" => Ok(true),
+            "no" => Ok(false),
+            other => Err(format!("products.csv: {column} is {other:?}").into()),
+        }
+    };
+    let forms: Vec<_> = list(row, "forms")?;
+    let npu_arch = match row.get("npu_arch")? {
+        "" => "None".to_string(),
+        text => format!("Some({text})"),
+    };
+    let (pad32, pad_giant) = match row.get("malloc_padding")? {
+        "align32" => (false, false),
+        "align32+32" => (true, true),
+        "align32+32; 1 GiB policies align32" => (true, false),
+        other => return Err(format!("products.csv: malloc_padding is {other:?}").into()),
+    };
+    let _ = writeln!(out, "Product {{");
+    let _ = writeln!(out, "key: {:?}, document_name: {:?},", row.get("key")?, row.get("document_name")?);
+    let _ = writeln!(out, "generations: &[{}],", list(row, "generations")?.join(", "));
+    let _ = writeln!(out, "ep: {}, rc: {},", forms.contains(&"ep"), forms.contains(&"rc"));
+    let _ = writeln!(out, "soc_names: &{:?}, npu_arch: {npu_arch},", list(row, "soc_names")?);
+    for column in [
+        "device_count",
+        "device_memory_bytes",
+        "ai_core_num",
+        "vector_core_num",
+        "max_streams",
+        "max_events",
+        "max_notifies",
+        "priority_greatest",
+        "priority_least",
+    ] {
+        let _ = writeln!(out, "{column}: {},", row.number::<u64>(column)?);
+    }
+    let _ = writeln!(out, "pad32: {pad32}, pad_giant: {pad_giant},");
+    for column in ["default_stream", "uvm", "host_register", "symbol", "failure_mode_default_stream"] {
+        let _ = writeln!(out, "{column}: {},", yes(column)?);
+    }
+    let _ = writeln!(out, "page_normal: {},", row.number::<u64>("page_normal")?);
+    let _ = writeln!(out, "page_huge: {}, page_giant: {},", row.number::<u64>("page_huge")?, yes("page_1g")?);
+    let _ = writeln!(out, "event_flags: {:#x},", mask(spec, row, "event_flags", "ACL_EVENT_")?);
+    let _ = writeln!(out, "stream_flags: {:#x},", mask(spec, row, "stream_flags", "ACL_STREAM_")?);
+    for generation in ["gen9", "gen8", "gen5"] {
+        let value = match row.get(&format!("pageable_async_{generation}"))? {
+            "" | "not available" => "Absent",
+            "synchronous" => "Synchronous",
+            // ours: the page of generation 5 says nothing on pageable memory, so that of generation 8 holds.
+            "accepted; undefined at execution" | "not stated; treated as gen 8" => "Undefined",
+            other => return Err(format!("products.csv: pageable_async_{generation} is {other:?}").into()),
+        };
+        let _ = writeln!(out, "pageable_{generation}: Pageable::{value},");
+    }
+    let _ = writeln!(out, "ours: &{:?},\n}},", list(row, "ours")?);
+    Ok(())
+}
+
+/// The items of a `;`-separated cell.
+fn list<'a>(row: Row<'a>, column: &str) -> Result<Vec<&'a str>> {
+    Ok(row.get(column)?.split(';').map(str::trim).filter(|item| !item.is_empty()).collect())
+}
+
+/// The OR of the macros `{prefix}{item}`; a remark in parentheses after an item is not part of its name.
+fn mask(spec: &Spec, row: Row<'_>, column: &str, prefix: &str) -> Result<u64> {
+    let mut bits = 0;
+    for item in list(row, column)? {
+        let name = format!("{prefix}{}", item.split('(').next().unwrap_or(item).trim());
+        let value = spec.macros.iter().find(|m| m.name == name);
+        bits |= value.ok_or_else(|| format!("products.csv: {column}: no macro {name}"))?.value;
+    }
+    Ok(bits)
+}
+
+const TYPES: &str = r#"//! What each product offers (spec/products.csv; its sources: spec/products_sources.md).
+
+/// What an asynchronous copy does with pageable host memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pageable {
+    /// The product does not exist in this generation, or has no asynchronous copy.
+    Absent,
+    /// The call returns when the copy is done.
+    Synchronous,
+    /// The call is accepted; what the copy does when it executes is not defined.
+    Undefined,
+}
+
+/// A product: a family of devices with its limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// Name on the command line, such as `a2`.
+    pub key: &'static str,
+    /// Name in the documentation.
+    pub document_name: &'static str,
+    /// Document generations that know the product (9, 8, 5).
+    pub generations: &'static [u8],
+    /// Works as an accelerator card beside a host (endpoint form).
+    pub ep: bool,
+    /// Works as a whole computer (root-complex form).
+    pub rc: bool,
+    /// Chip names as aclrtGetSocName gives them; the first is the default.
+    pub soc_names: &'static [&'static str],
+    /// Architecture number as aclrtGetDeviceInfo gives it; `None`: not known.
+    pub npu_arch: Option<u32>,
+    /// Devices of one machine.
+    pub device_count: u16,
+    /// Memory of one device, in bytes.
+    pub device_memory_bytes: u64,
+    /// AI (cube) cores of one device.
+    pub ai_core_num: u32,
+    /// Vector cores of one device.
+    pub vector_core_num: u32,
+    /// Streams of one device, default streams included.
+    pub max_streams: u32,
+    /// Events of one device; 0: the product has none.
+    pub max_events: u32,
+    /// Notifies of one device; 0: the product has none.
+    pub max_notifies: u32,
+    /// Whether a NULL stream stands for the context's default stream.
+    pub default_stream: bool,
+    /// Number of the highest stream priority.
+    pub priority_greatest: u32,
+    /// Number of the lowest stream priority.
+    pub priority_least: u32,
+    /// aclrtMalloc adds 32 bytes to the size after it is rounded up to a multiple of 32.
+    pub pad32: bool,
+    /// The 32 bytes of `pad32` are added under the 1 GiB page policies too.
+    pub pad_giant: bool,
+    /// Managed memory (unified virtual memory).
+    pub uvm: bool,
+    /// Registration of host memory for device access.
+    pub host_register: bool,
+    /// Device variables (the symbol calls).
+    pub symbol: bool,
+    /// Normal page, in bytes.
+    pub page_normal: u64,
+    /// Huge page, in bytes.
+    pub page_huge: u64,
+    /// Whether 1 GiB pages exist.
+    pub page_giant: bool,
+    /// OR of the `ACL_EVENT_*` flags that events may be created with.
+    pub event_flags: u32,
+    /// OR of the `ACL_STREAM_*` flags that streams may be created with, those without effect included.
+    pub stream_flags: u32,
+    /// Whether the failure mode of the default stream can be set.
+    pub failure_mode_default_stream: bool,
+    /// Asynchronous copies of pageable memory in generation 9.
+    pub pageable_gen9: Pageable,
+    /// Asynchronous copies of pageable memory in generation 8.
+    pub pageable_gen8: Pageable,
+    /// Asynchronous copies of pageable memory in generation 5.
+    pub pageable_gen5: Pageable,
+    /// Columns of products.csv whose value for this product is our choice, since no page gives one.
+    pub ours: &'static [&'static str],
+}
+"#;
