@@ -238,8 +238,20 @@ static int is_known(const void *handle) {
     return handle == NULL;
 }
 
+/* Freed memory, unless its place was given to a new buffer. */
+static void *freed(void *memory) {
+    int i;
+    for (i = 0; i < BUFFERS; ++i)
+        if (buffers[i].memory != NULL && buffers[i].memory - 64 <= (unsigned char *)memory &&
+            (unsigned char *)memory < buffers[i].memory + buffers[i].size + 64)
+            return UNMAPPED;
+    return memory == NULL ? UNMAPPED : memory;
+}
+
 static void *no_address(void) {
-    switch (byte() % 4) {
+    switch (byte() % 6) {
+    case 4: return freed(stale_device);
+    case 5: return freed(stale_pinned);
     case 0: return UNMAPPED;
     case 1: return NON_CANONICAL;
     case 2: return (void *)(uintptr_t)(1 + number() % 4000);
@@ -272,7 +284,7 @@ static void bad(void) {
     case 7: expect_refusal("query", aclrtStreamQuery(handle, &status)); break;
     case 8: expect_refusal("id", aclrtStreamGetId(handle, &id)); break;
     case 9: expect_refusal("fill", aclrtMemset(address, 16, 0, 16)); break;
-    case 10: expect_refusal("fill async", aclrtMemsetAsync(address, 16, 0, 16, stream)); break;
+    case 10: expect_refusal("copy async", aclrtMemcpyAsync(used->memory, 64, address, 1, ACL_MEMCPY_DEFAULT, stream)); break;
     case 11: expect_refusal("copy to", aclrtMemcpy(address, 64, used->memory, 1, ACL_MEMCPY_DEFAULT)); break;
     case 12: expect_refusal("copy from", aclrtMemcpy(used->memory, 64, address, 1, ACL_MEMCPY_DEFAULT)); break;
     case 13: expect_refusal("too much", aclrtMemset(used->memory, size, 0, size)); break;
