@@ -4,6 +4,12 @@
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 mod arg;
+pub mod buffer;
+pub mod capability;
 pub mod context;
 pub mod device;
+pub mod exception;
 mod generated;
+pub mod init;
+pub mod system;
+pub mod version;

@@ -1,5 +1,7 @@
 //! Blocks: against a reference model, at their edges, at the limits, and from many threads.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 #[path = "memory/pages.rs"]
 mod pages;
 
@@ -509,7 +511,7 @@ fn readers_find_registered_ranges_while_others_come_and_go() {
                 let mut round = 0usize;
                 while !done.load(Ordering::Relaxed) {
                     round += 1;
-                    let addr = (1 + round % 199 << 20) + 8192 * (1 + thread);
+                    let addr = ((1 + round % 199) << 20) + 8192 * (1 + thread);
                     let block = space.register(addr, 100, 0).unwrap();
                     assert_eq!(space.find(addr + 99), Some(block));
                     assert_eq!(space.unregister(addr), Ok(block));

@@ -3,12 +3,13 @@
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
+use toprope_engine::memory::{Block, Owner, Page};
 use toprope_engine::queue::Waited;
 
 use crate::error::Result;
 use crate::handle::{Kind, Pin, describe};
 use crate::process::Runtime;
-use crate::{device, observer, refuse, stream, thread};
+use crate::{device, observer, refuse, stream, system, thread};
 
 /// A context.
 pub struct Context {
@@ -17,6 +18,10 @@ pub struct Context {
     /// The default context of its device.
     pub primary: bool,
     state: Mutex<State>,
+    /// aclrtCtxSetSysParamOpt, by `aclSysParamOpt`; `None`: never set.
+    params: Mutex<[Option<i64>; system::CONTEXT_OPTIONS]>,
+    /// aclrtCtxGetFloatOverflowAddr: made at the first call.
+    overflow: Mutex<Option<Block>>,
 }
 
 #[derive(Default)]
@@ -57,7 +62,13 @@ impl Context {
 
 /// Makes a context with its default stream; nobody's current one yet.
 pub(crate) fn open(rt: &'static Runtime, device: u16, primary: bool) -> Result<u64> {
-    let handle = rt.contexts.insert(Context { device, primary, state: Mutex::default() });
+    let handle = rt.contexts.insert(Context {
+        device,
+        primary,
+        state: Mutex::default(),
+        params: Mutex::default(),
+        overflow: Mutex::default(),
+    });
     observer::tell(|o| o.born(Kind::Context, handle));
     // aclrtCreateContext#06, #08: one default stream, except where the product has none.
     if rt.profile.product.default_stream {
@@ -89,6 +100,9 @@ pub(crate) fn close(rt: &Runtime, context: &Context, handle: u64) -> bool {
             let _: Waited = rt.engine.wait(pin.mark(rt), None);
         }
         stream::end(rt, stream);
+    }
+    if let Some(block) = context.overflow.lock().take() {
+        device::free_exact(rt, &block);
     }
     observer::tell(|o| o.died(Kind::Context, handle));
     true
@@ -143,6 +157,67 @@ pub fn current_default_stream(rt: &Runtime) -> Result<u64> {
     match context.default_stream() {
         Some(stream) => Ok(stream),
         None => no_default_stream(rt),
+    }
+}
+
+/// aclrtCtxSetSysParamOpt: for the current context (#03); the last value counts (#06).
+pub fn set_sys_param(rt: &Runtime, option: u32, value: i64) -> Result<()> {
+    let at = system::option(option, system::CONTEXT_OPTIONS, "aclrtCtxSetSysParamOpt#01")?;
+    system::in_range(at, value, ["aclrtCtxSetSysParamOpt#04", "aclrtCtxSetSysParamOpt#05"])?;
+    thread::current(rt)?.params.lock()[at] = Some(value);
+    Ok(())
+}
+
+/// aclrtCtxGetSysParamOpt.
+pub fn sys_param(rt: &Runtime, option: u32) -> Result<i64> {
+    let at = system::option(option, system::CONTEXT_OPTIONS, "aclrtCtxGetSysParamOpt#01")?;
+    let context = thread::current(rt)?;
+    let value = context.params.lock()[at];
+    match value {
+        Some(value) => Ok(value),
+        None => refuse!(
+            sys::ACL_ERROR_RT_SYSPARAMOPT_NOT_SET,
+            "aclrtCtxGetSysParamOpt#05",
+            "opt: option {option} was never set in context {:#x}",
+            context.handle()
+        ),
+    }
+}
+
+/// Bytes of an overflow area, as aclrtGetOverflowStatus copies them.
+pub(crate) const OVERFLOW_BYTES: usize = 64;
+
+/// aclrtCtxGetFloatOverflowAddr (#02): device memory of the context, zero at first, for kernels that report overflows.
+pub fn float_overflow_addr(rt: &Runtime) -> Result<usize> {
+    let context = thread::current(rt)?;
+    let mut overflow = context.overflow.lock();
+    if let Some(block) = overflow.filter(|block| rt.space.find(block.base) == Some(*block)) {
+        return Ok(block.base);
+    }
+    let owner = Owner::Device(context.device);
+    match rt.space.alloc(owner, OVERFLOW_BYTES, OVERFLOW_BYTES, OVERFLOW_BYTES, Page::Normal, 0) {
+        Ok(block) => {
+            observer::tell(|o| o.allocated(&block));
+            // SAFETY: the block was made just now and nobody else knows it.
+            let cleared =
+                unsafe { toprope_engine::memory::fill(rt.space.inner(block.base), 0, OVERFLOW_BYTES) };
+            *overflow = Some(block);
+            match cleared {
+                Ok(()) => Ok(block.base),
+                Err(fault) => refuse!(
+                    sys::ACL_ERROR_RT_MEMORY_ALLOCATION,
+                    "*#07",
+                    "device {}: its memory cannot be written: {fault:?}",
+                    context.device
+                ),
+            }
+        }
+        Err(error) => refuse!(
+            sys::ACL_ERROR_RT_MEMORY_ALLOCATION,
+            "*#07",
+            "device {}: no {OVERFLOW_BYTES} bytes for the overflow area: {error:?}",
+            context.device
+        ),
     }
 }
 

@@ -1,10 +1,13 @@
 //! Streams: chapter 06.
 
+use std::sync::Arc;
+
 use ascendcl_sys as sys;
 use toprope_engine::queue::{self, Mark, Task};
 
 use crate::context::{self, Context};
 use crate::error::Result;
+use crate::exception::Origin;
 use crate::handle::{Kind, Pin, describe};
 use crate::process::{self, Runtime};
 use crate::{observer, refuse, thread};
@@ -25,6 +28,8 @@ pub struct Stream {
     pub flags: u32,
     /// The default stream of its context.
     pub default: bool,
+    /// For whoever reports a task that failed.
+    origin: Arc<Origin>,
 }
 
 impl Stream {
@@ -37,6 +42,7 @@ impl Stream {
     /// Adds a task.
     #[inline]
     pub fn push(&self, rt: &Runtime, task: Task) -> u64 {
+        self.origin.submit();
         rt.engine.push(self.queue, task)
     }
 }
@@ -66,8 +72,17 @@ fn open(rt: &Runtime, context: &Pin<'_, Context>, priority: u32, flags: u32, def
         device.give_stream_id(id);
         return no_more(limit);
     };
-    let stream =
-        Stream { queue, context: context.handle(), device: context.device, id, priority, flags, default };
+    let origin = rt.exceptions.opened(queue, context.device, id);
+    let stream = Stream {
+        origin,
+        queue,
+        context: context.handle(),
+        device: context.device,
+        id,
+        priority,
+        flags,
+        default,
+    };
     let handle = rt.streams.insert(stream);
     observer::tell(|o| o.born(Kind::Stream, handle));
     if !context.adopt(handle) {

@@ -5,14 +5,133 @@ use core::ffi::{c_char, c_void};
 
 use ascendcl_sys::types::*;
 
+const _: unsafe extern "C" fn(*mut c_void, usize) -> *mut aclDataBuffer = crate::buffer::aclCreateDataBuffer;
+const _: unsafe extern "C" fn(aclDataType) -> usize = crate::capability::aclDataTypeSize;
+const _: unsafe extern "C" fn(*const aclDataBuffer) -> aclError = crate::buffer::aclDestroyDataBuffer;
+const _: unsafe extern "C" fn() -> aclError = crate::init::aclFinalize;
+const _: unsafe extern "C" fn(aclRegisterCallbackType, aclFinalizeCallbackFunc, *mut c_void) -> aclError =
+    crate::init::aclFinalizeCallbackRegister;
+const _: unsafe extern "C" fn(aclRegisterCallbackType, aclFinalizeCallbackFunc) -> aclError =
+    crate::init::aclFinalizeCallbackUnRegister;
+const _: unsafe extern "C" fn(*mut u64) -> aclError = crate::init::aclFinalizeReference;
+const _: unsafe extern "C" fn(aclFloat16) -> f32 = crate::capability::aclFloat16ToFloat;
+const _: unsafe extern "C" fn(f32) -> aclFloat16 = crate::capability::aclFloatToFloat16;
+const _: unsafe extern "C" fn(aclCannAttr, *mut i32) -> aclError = crate::capability::aclGetCannAttribute;
+const _: unsafe extern "C" fn(*mut *const aclCannAttr, *mut usize) -> aclError =
+    crate::capability::aclGetCannAttributeList;
+const _: unsafe extern "C" fn(*const aclDataBuffer) -> *mut c_void = crate::buffer::aclGetDataBufferAddr;
+const _: unsafe extern "C" fn(*const aclDataBuffer) -> u32 = crate::buffer::aclGetDataBufferSize;
+const _: unsafe extern "C" fn(*const aclDataBuffer) -> usize = crate::buffer::aclGetDataBufferSizeV2;
+const _: unsafe extern "C" fn(u32, aclDeviceInfo, *mut i64) -> aclError =
+    crate::capability::aclGetDeviceCapability;
+const _: unsafe extern "C" fn() -> *const c_char = crate::exception::aclGetRecentErrMsg;
+const _: unsafe extern "C" fn(*const c_char) -> aclError = crate::init::aclInit;
+const _: unsafe extern "C" fn(aclRegisterCallbackType, aclInitCallbackFunc, *mut c_void) -> aclError =
+    crate::init::aclInitCallbackRegister;
+const _: unsafe extern "C" fn(aclRegisterCallbackType, aclInitCallbackFunc) -> aclError =
+    crate::init::aclInitCallbackUnRegister;
+const _: unsafe extern "C" fn(*mut aclDataBuffer, *mut c_void, usize) -> aclError =
+    crate::buffer::aclUpdateDataBuffer;
+const _: unsafe extern "C" fn(aclplatformDevInfo, *mut c_char, u32) -> aclError =
+    crate::capability::aclplatformGetDeviceInfo;
 const _: unsafe extern "C" fn(*mut aclrtContext, i32) -> aclError = crate::context::aclrtCreateContext;
 const _: unsafe extern "C" fn(*mut aclrtStream) -> aclError = crate::context::aclrtCtxGetCurrentDefaultStream;
+const _: unsafe extern "C" fn(*mut *mut c_void) -> aclError = crate::context::aclrtCtxGetFloatOverflowAddr;
+const _: unsafe extern "C" fn(aclSysParamOpt, *mut i64) -> aclError = crate::context::aclrtCtxGetSysParamOpt;
+const _: unsafe extern "C" fn(aclSysParamOpt, i64) -> aclError = crate::context::aclrtCtxSetSysParamOpt;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtDestroyContext;
+const _: unsafe extern "C" fn(*mut i32, i32, i32) -> aclError = crate::device::aclrtDeviceCanAccessPeer;
+const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtDeviceDisablePeerAccess;
+const _: unsafe extern "C" fn(i32, u32) -> aclError = crate::device::aclrtDeviceEnablePeerAccess;
+const _: unsafe extern "C" fn(*mut i32) -> aclError = crate::device::aclrtDeviceGetBareTgid;
+const _: unsafe extern "C" fn(*const c_char, *mut i32) -> aclError = crate::device::aclrtDeviceGetByPCIBusId;
+const _: unsafe extern "C" fn(*mut u32, *const aclrtAtomicOperation, u32, i32) -> aclError =
+    crate::device::aclrtDeviceGetHostAtomicCapabilities;
+const _: unsafe extern "C" fn(aclrtDeviceLimit, *mut usize) -> aclError = crate::device::aclrtDeviceGetLimit;
+const _: unsafe extern "C" fn(*mut u32, *const aclrtAtomicOperation, u32, i32, i32) -> aclError =
+    crate::device::aclrtDeviceGetP2PAtomicCapabilities;
+const _: unsafe extern "C" fn(i32, *mut c_char, i32) -> aclError = crate::device::aclrtDeviceGetPCIBusId;
+const _: unsafe extern "C" fn(*mut i32, *mut i32) -> aclError =
+    crate::device::aclrtDeviceGetStreamPriorityRange;
+const _: unsafe extern "C" fn(i32, *mut aclrtUuid) -> aclError = crate::device::aclrtDeviceGetUuid;
+const _: unsafe extern "C" fn(i32, i32, *mut i32) -> aclError = crate::device::aclrtDevicePeerAccessStatus;
+const _: unsafe extern "C" fn(aclrtDeviceLimit, usize) -> aclError = crate::device::aclrtDeviceSetLimit;
+const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
+    crate::exception::aclrtExceptionInfoCallbackRegister;
+const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
+    crate::exception::aclrtExceptionInfoCallbackUnregister;
 const _: unsafe extern "C" fn(*mut aclrtContext) -> aclError = crate::context::aclrtGetCurrentContext;
 const _: unsafe extern "C" fn(*mut i32) -> aclError = crate::device::aclrtGetDevice;
+const _: unsafe extern "C" fn(i32, aclrtDevFeatureType, *mut i32) -> aclError =
+    crate::device::aclrtGetDeviceCapability;
 const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::device::aclrtGetDeviceCount;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
+    crate::exception::aclrtGetDeviceIdFromExceptionInfo;
+const _: unsafe extern "C" fn(u32, aclrtDevAttr, *mut i64) -> aclError = crate::device::aclrtGetDeviceInfo;
+const _: unsafe extern "C" fn(i32, aclrtDevResLimitType, *mut u32) -> aclError =
+    crate::system::aclrtGetDeviceResLimit;
+const _: unsafe extern "C" fn(*mut aclrtFloatOverflowMode) -> aclError = crate::device::aclrtGetDeviceSatMode;
+const _: unsafe extern "C" fn(i32, *mut aclrtUtilizationInfo) -> aclError =
+    crate::device::aclrtGetDeviceUtilizationRate;
+const _: unsafe extern "C" fn(u32, u32, *mut u64) -> aclError = crate::device::aclrtGetDevicesTopo;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
+    crate::exception::aclrtGetErrorCodeFromExceptionInfo;
+const _: unsafe extern "C" fn(i32, *mut aclrtErrorInfo) -> aclError = crate::exception::aclrtGetErrorVerbose;
+const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtGetLastError;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetLogicDevIdByPhyDevId;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetLogicDevIdByUserDevId;
+const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize, *mut usize) -> aclError =
+    crate::exception::aclrtGetMemUceInfo;
+const _: unsafe extern "C" fn(*mut c_void, usize, aclrtStream) -> aclError =
+    crate::device::aclrtGetOverflowStatus;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetPhyDevIdByLogicDevId;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetPhyDevIdByUserDevId;
 const _: unsafe extern "C" fn(i32, *mut u32, *mut i32) -> aclError = crate::device::aclrtGetPrimaryCtxState;
+const _: unsafe extern "C" fn(aclrtDevResLimitType, *mut u32) -> aclError =
+    crate::system::aclrtGetResInCurrentThread;
+const _: unsafe extern "C" fn(*mut aclrtRunMode) -> aclError = crate::device::aclrtGetRunMode;
+const _: unsafe extern "C" fn() -> *const c_char = crate::device::aclrtGetSocName;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
+    crate::exception::aclrtGetStreamIdFromExceptionInfo;
+const _: unsafe extern "C" fn(aclrtStream, aclrtDevResLimitType, *mut u32) -> aclError =
+    crate::system::aclrtGetStreamResLimit;
+const _: unsafe extern "C" fn(aclSysParamOpt, *mut i64) -> aclError = crate::system::aclrtGetSysParamOpt;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
+    crate::exception::aclrtGetTaskIdFromExceptionInfo;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
+    crate::exception::aclrtGetThreadIdFromExceptionInfo;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetUserDevIdByLogicDevId;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetUserDevIdByPhyDevId;
+const _: unsafe extern "C" fn(*mut i32, *mut i32, *mut i32) -> aclError = crate::version::aclrtGetVersion;
+const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize) -> aclError =
+    crate::exception::aclrtMemUceRepair;
+const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtPeekAtLastError;
+const _: unsafe extern "C" fn(i32, *mut aclrtDeviceStatus) -> aclError =
+    crate::device::aclrtQueryDeviceStatus;
+const _: unsafe extern "C" fn(*const c_char, aclrtDeviceStateCallback, *mut c_void) -> aclError =
+    crate::device::aclrtRegDeviceStateCallback;
+const _: unsafe extern "C" fn(i32, *const aclrtErrorInfo) -> aclError = crate::exception::aclrtRepairError;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDevice;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDeviceForce;
+const _: unsafe extern "C" fn(i32) -> aclError = crate::system::aclrtResetDeviceResLimit;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::device::aclrtResetOverflowStatus;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtResetStreamResLimit;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtSetCurrentContext;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtSetDevice;
+const _: unsafe extern "C" fn(i32, aclrtDevResLimitType, u32) -> aclError =
+    crate::system::aclrtSetDeviceResLimit;
+const _: unsafe extern "C" fn(aclrtFloatOverflowMode) -> aclError = crate::device::aclrtSetDeviceSatMode;
+const _: unsafe extern "C" fn(*const c_char, aclrtDeviceTaskAbortCallback, *mut c_void) -> aclError =
+    crate::device::aclrtSetDeviceTaskAbortCallback;
+const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
+    crate::exception::aclrtSetExceptionInfoCallback;
+const _: unsafe extern "C" fn(aclrtStream, aclrtDevResLimitType, u32) -> aclError =
+    crate::system::aclrtSetStreamResLimit;
+const _: unsafe extern "C" fn(aclSysParamOpt, i64) -> aclError = crate::system::aclrtSetSysParamOpt;
+const _: unsafe extern "C" fn(aclrtTsId) -> aclError = crate::device::aclrtSetTsDevice;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtUnuseStreamResInCurrentThread;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtUseStreamResInCurrentThread;
+const _: unsafe extern "C" fn(aclCANNPackageName, *mut aclCANNPackageVersion) -> aclError =
+    crate::version::aclsysGetCANNVersion;
+const _: unsafe extern "C" fn(*mut c_char, *mut i32) -> aclError = crate::version::aclsysGetVersionNum;
+const _: unsafe extern "C" fn(*mut c_char, *mut c_char) -> aclError = crate::version::aclsysGetVersionStr;

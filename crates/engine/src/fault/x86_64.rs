@@ -185,8 +185,8 @@ pub(crate) unsafe fn guarded(dst: usize, src: usize, span: usize, routine: Routi
     Err(Fault { signal: outcome.signal as i32, address: outcome.address })
 }
 
-/// How far below its frame the routine's stack may reach: room for a sanitizer's version of it, and less than a signal
-/// frame and a handler below it need.
+/// How far below its frame the routine's stack may reach: less than a signal frame and a handler below it need. (A sanitizer's
+/// version of a routine reaches further; then the address must be one of the operands'.)
 const ROUTINE_STACK: usize = 1024;
 
 /// Handler only: if the interrupted code is a guarded routine and the fault its own, makes `context` return from the
@@ -211,7 +211,10 @@ pub(crate) unsafe fn resume(context: *mut c_void, signal: i32, address: usize) -
     // `len` may count 4-byte words, so the range is taken four times as long.
     let span = frame.len.saturating_mul(4);
     let within = |start: usize| address.wrapping_sub(start) < span;
-    if !(near || within(frame.dst) || within(frame.src)) {
+    // The kernel gives no address if it is none that a process can have.
+    const CANONICAL_END: usize = 1 << 47;
+    let beyond = |start: usize| address == 0 && start.saturating_add(span) > CANONICAL_END;
+    if ![frame.dst, frame.src].iter().any(|&start| near || within(start) || beyond(start)) {
         return false;
     }
     const DIRECTION_FLAG: i64 = 0x400;
