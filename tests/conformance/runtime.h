@@ -10,6 +10,16 @@
  * the copy pages only promise an error. */
 #define BAD_ADDRESS ACL_ERROR_RT_PARAM_INVALID
 
+/* A program that hands out bad addresses on purpose says WRONG_ADDRESSES: AddressSanitizer's own versions of memmove and
+ * memset would stop it there, before the runtime can answer with a code. */
+#if defined(WRONG_ADDRESSES) && defined(__SANITIZE_ADDRESS__)
+#ifdef __cplusplus
+extern "C"
+#endif
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "replace_intrin=0"; }
+#endif
+
 /* An address that is mapped in no process (the first page), and one that is not even canonical. */
 #define UNMAPPED ((void *)(uintptr_t)0x10)
 #define NON_CANONICAL ((void *)(uintptr_t)0x00f0000000000000ULL)

@@ -6,6 +6,7 @@
  *
  * The bytes come from the file named as the first argument (for a fuzzer), or else from a generator:
  * SEQUENCES_RUNS calls from SEQUENCES_SEED. A finding prints the number of the call and both of these. */
+#define WRONG_ADDRESSES
 #include "runtime.h"
 
 enum { BUFFERS = 12, STREAMS = 6, EVENTS = 6, MAX_SIZE = 4096 };

@@ -1,4 +1,5 @@
 // Copies of matrices: pitches, limits, kinds, both forms.
+#define WRONG_ADDRESSES
 #include "runtime.h"
 
 enum { WIDTH = 100, HEIGHT = 40, HOST_PITCH = 160, DEVICE_PITCH = 128 };

@@ -1,4 +1,5 @@
 // Registered host memory: both forms, the device pointer, refusals, and what registering does to copies.
+#define WRONG_ADDRESSES
 #include "runtime.h"
 
 #include <sys/mman.h>

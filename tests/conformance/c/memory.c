@@ -1,4 +1,5 @@
 // Allocation of device and host memory: policies, pages, alignment, freeing; fills; what kind an address is.
+#define WRONG_ADDRESSES
 #include "runtime.h"
 
 #define MIB ((size_t)1 << 20)

@@ -1,4 +1,5 @@
 // Wrong arguments of the memory calls: each gets its code, and nothing else changes.
+#define WRONG_ADDRESSES
 #include "runtime.h"
 
 enum { SIZE = 256 };

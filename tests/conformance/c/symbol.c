@@ -1,5 +1,6 @@
 // Device variables: registration, one copy per device, the six calls, refusals.
 // env: TOPROPE_DEVICES=2
+#define WRONG_ADDRESSES
 #include "runtime.h"
 
 #include <pthread.h>
