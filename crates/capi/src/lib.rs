@@ -5,11 +5,15 @@
 
 mod arg;
 pub mod buffer;
+pub mod callback;
 pub mod capability;
 pub mod context;
 pub mod device;
+pub mod event;
 pub mod exception;
 mod generated;
 pub mod init;
+pub mod stream;
 pub mod system;
+pub mod timeout;
 pub mod version;

@@ -7,10 +7,12 @@
 pub mod buffer;
 pub mod bytes;
 pub mod call;
+pub mod callback;
 pub mod capability;
 pub mod context;
 pub mod device;
 pub mod error;
+pub mod event;
 pub mod exception;
 pub mod generated;
 pub mod handle;
@@ -21,6 +23,7 @@ pub mod profile;
 pub mod stream;
 pub mod system;
 pub mod thread;
+pub mod timeout;
 pub mod version;
 
 pub use error::{Error, Result};

@@ -17,8 +17,8 @@ use crate::handle::{Kind, Table};
 use crate::init::Init;
 use crate::observer;
 use crate::profile::{Profile, Request};
-use crate::stream;
 use crate::system::System;
+use crate::{callback, event, stream, timeout};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -52,6 +52,18 @@ pub struct Runtime {
     pub contexts: Table<Context>,
     /// Live streams.
     pub streams: Table<stream::Stream>,
+    /// Who is told of streams that come and go.
+    pub stream_listeners: stream::listener::Listeners,
+    /// Stream configurations.
+    pub stream_configs: stream::config::Configs,
+    /// Live events.
+    pub events: event::Events,
+    /// Threads subscribed for reports.
+    pub reports: callback::Desk,
+    /// Threads subscribed for host functions.
+    pub host_funcs: callback::Desk,
+    /// Time limits.
+    pub timeouts: timeout::Timeouts,
 }
 
 static RUNTIME: OnceLock<std::result::Result<Runtime, Refused>> = OnceLock::new();
@@ -129,6 +141,12 @@ fn make() -> std::result::Result<Runtime, Refused> {
         buffers: Table::new(Kind::DataBuffer),
         contexts: Table::new(Kind::Context),
         streams: Table::new(Kind::Stream),
+        stream_listeners: Default::default(),
+        stream_configs: Default::default(),
+        events: event::Events::new(profile.devices),
+        reports: Default::default(),
+        host_funcs: Default::default(),
+        timeouts: Default::default(),
         profile,
     })
 }
@@ -163,6 +181,9 @@ impl queue::Probe for Relay {
         observer::tell(|o| o.done(stream.0, position));
     }
     fn failed(&self, stream: Stream, failure: Failure) {
+        if let Some(Ok(rt)) = RUNTIME.get() {
+            stream::sync::failed(rt, stream, failure);
+        }
         observer::tell(|o| o.failed(stream.0, failure));
         exception::failed(stream, failure);
     }

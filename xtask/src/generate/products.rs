@@ -56,6 +56,9 @@ fn product(out: &mut String, spec: &Spec, row: Row<'_>) -> Result<()> {
     ] {
         let _ = writeln!(out, "{column}: {},", row.number::<u64>(column)?);
     }
+    for column in ["op_timeout_interval_us", "op_timeout_default_ms"] {
+        let _ = writeln!(out, "{column}: {},", row.number::<u64>(column)?);
+    }
     let _ = writeln!(out, "pad32: {pad32}, pad_giant: {pad_giant},");
     for column in ["default_stream", "uvm", "host_register", "symbol", "failure_mode_default_stream"] {
         let _ = writeln!(out, "{column}: {},", yes(column)?);
@@ -182,6 +185,10 @@ pub struct Product {
     pub priority_greatest: u32,
     /// Number of the lowest stream priority.
     pub priority_least: u32,
+    /// Unit of operator timeouts, in microseconds; 254 of them are the most.
+    pub op_timeout_interval_us: u64,
+    /// Timeout of AI core operators while none is set, in milliseconds.
+    pub op_timeout_default_ms: u32,
     /// aclrtMalloc adds 32 bytes to the size after it is rounded up to a multiple of 32.
     pub pad32: bool,
     /// The 32 bytes of `pad32` are added under the 1 GiB page policies too.
