@@ -11,5 +11,6 @@ pub mod device;
 pub mod exception;
 mod generated;
 pub mod init;
+pub mod log;
 pub mod system;
 pub mod version;

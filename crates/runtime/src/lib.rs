@@ -15,6 +15,7 @@ pub mod exception;
 pub mod generated;
 pub mod handle;
 pub mod init;
+pub mod log;
 pub mod observer;
 pub mod process;
 pub mod profile;
