@@ -46,6 +46,37 @@ pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> aclError {
     })
 }
 
+/// Waits for every stream of the device.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtSynchronizeDevice() -> aclError {
+    call(Api::aclrtSynchronizeDevice, |rt| device::synchronize(rt, None))
+}
+
+/// Waits for every stream of the device, for so many milliseconds at most.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) -> aclError {
+    call(Api::aclrtSynchronizeDeviceWithTimeout, |rt| device::synchronize_with_timeout(rt, timeout))
+}
+
+/// Answers the numbers of the lowest and the highest stream priority.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
+    leastPriority: *mut i32,
+    greatestPriority: *mut i32,
+) -> aclError {
+    call(Api::aclrtDeviceGetStreamPriorityRange, |rt| {
+        // aclrtDeviceGetStreamPriorityRange#01: either may be null.
+        let (least, greatest) = device::stream_priority_range(rt);
+        if let Some(out) = arg::out_opt(leastPriority, "leastPriority") {
+            out.set(least)?;
+        }
+        if let Some(out) = arg::out_opt(greatestPriority, "greatestPriority") {
+            out.set(greatest)?;
+        }
+        Ok(())
+    })
+}
+
 /// Answers whether a device's default context is active.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetPrimaryCtxState(
@@ -185,25 +216,6 @@ pub unsafe extern "C" fn aclrtGetDevicesTopo(deviceId: u32, otherDeviceId: u32, 
     call(Api::aclrtGetDevicesTopo, |rt| {
         let out = arg::out(value, "value", "aclrtGetDevicesTopo#01")?;
         out.set(info::topology(rt, deviceId, otherDeviceId)?)
-    })
-}
-
-/// Answers the range of stream priorities.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
-    leastPriority: *mut i32,
-    greatestPriority: *mut i32,
-) -> aclError {
-    call(Api::aclrtDeviceGetStreamPriorityRange, |rt| {
-        // #01: either may be null.
-        let product = rt.profile.product;
-        if let Some(out) = arg::out_opt(leastPriority, "leastPriority") {
-            out.set(product.priority_least as i32)?;
-        }
-        match arg::out_opt(greatestPriority, "greatestPriority") {
-            Some(out) => out.set(product.priority_greatest as i32),
-            None => Ok(()),
-        }
     })
 }
 

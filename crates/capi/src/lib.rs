@@ -5,12 +5,18 @@
 
 mod arg;
 pub mod buffer;
+pub mod callback;
 pub mod capability;
 pub mod context;
+pub mod copy;
 pub mod device;
+pub mod event;
 pub mod exception;
 mod generated;
 pub mod init;
 pub mod log;
+pub mod memory;
+pub mod stream;
 pub mod system;
+pub mod timeout;
 pub mod version;

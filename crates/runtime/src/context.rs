@@ -4,12 +4,11 @@
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
 use toprope_engine::memory::{Block, Owner, Page};
-use toprope_engine::queue::Waited;
 
 use crate::error::Result;
 use crate::handle::{Kind, Pin, describe};
 use crate::process::Runtime;
-use crate::{device, observer, refuse, stream, system, thread};
+use crate::{device, memory, observer, refuse, stream, system, thread};
 
 /// A context.
 pub struct Context {
@@ -17,6 +16,8 @@ pub struct Context {
     pub device: u16,
     /// The default context of its device.
     pub primary: bool,
+    /// What its streams do after a failure.
+    pub failure: stream::sync::FailureMode,
     state: Mutex<State>,
     /// aclrtCtxSetSysParamOpt, by `aclSysParamOpt`; `None`: never set.
     params: Mutex<[Option<i64>; system::CONTEXT_OPTIONS]>,
@@ -65,6 +66,7 @@ pub(crate) fn open(rt: &'static Runtime, device: u16, primary: bool) -> Result<u
     let handle = rt.contexts.insert(Context {
         device,
         primary,
+        failure: Default::default(),
         state: Mutex::default(),
         params: Mutex::default(),
         overflow: Mutex::default(),
@@ -97,12 +99,12 @@ pub(crate) fn close(rt: &Runtime, context: &Context, handle: u64) -> bool {
     for stream in streams {
         // aclrtResetDevice#04: unfinished tasks are waited for.
         if let Some(pin) = rt.streams.pin(stream) {
-            let _: Waited = rt.engine.wait(pin.mark(rt), None);
+            pin.drain(rt);
         }
         stream::end(rt, stream);
     }
     if let Some(block) = context.overflow.lock().take() {
-        device::free_exact(rt, &block);
+        memory::discard(rt, &block);
     }
     observer::tell(|o| o.died(Kind::Context, handle));
     true
@@ -114,6 +116,7 @@ pub fn create(rt: &'static Runtime, device_id: i32) -> Result<u64> {
     device.activate(rt)?;
     let handle = open(rt, device.id, false)?;
     thread::bind_context(handle, device.id);
+    stream::listener::tell_default(rt, handle);
     Ok(handle)
 }
 
@@ -194,7 +197,7 @@ pub fn float_overflow_addr(rt: &Runtime) -> Result<usize> {
     if let Some(block) = overflow.filter(|block| rt.space.find(block.base) == Some(*block)) {
         return Ok(block.base);
     }
-    let owner = Owner::Device(context.device);
+    let owner = Owner::Image(context.device);
     match rt.space.alloc(owner, OVERFLOW_BYTES, OVERFLOW_BYTES, OVERFLOW_BYTES, Page::Normal, 0) {
         Ok(block) => {
             observer::tell(|o| o.allocated(&block));

@@ -11,14 +11,15 @@
 //! functions of the program run, so that these may call in here.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
 
 use ascendcl_sys as sys;
 use parking_lot::{Mutex, MutexGuard};
-use toprope_engine::memory::{Block, Owner};
+use toprope_engine::memory::Owner;
 
 use crate::error::Result;
 use crate::process::Runtime;
-use crate::{context, observer, refuse, thread};
+use crate::{context, memory, refuse, stream, thread};
 
 pub mod info;
 pub mod limit;
@@ -181,27 +182,32 @@ pub fn count(rt: &Runtime) -> Result<u32> {
 pub fn set(rt: &'static Runtime, id: i32) -> Result<()> {
     let device = resolve(rt, id, "aclrtSetDevice#04")?;
     notice::tell(rt, device.id, sys::ACL_RT_DEVICE_STATE_SET_PRE);
-    acquire(rt, device)?;
+    let opened = acquire(rt, device)?;
     thread::bind_device(rt, device.id);
+    if let Some(context) = opened {
+        stream::listener::tell_default(rt, context);
+    }
     notice::tell(rt, device.id, sys::ACL_RT_DEVICE_STATE_SET_POST);
     Ok(())
 }
 
-/// Counts one more user of the device; the first one makes the default context.
-fn acquire(rt: &'static Runtime, device: &Device) -> Result<()> {
+/// Counts one more user of the device; the first one makes the default context, which is answered.
+fn acquire(rt: &'static Runtime, device: &Device) -> Result<Option<u64>> {
     let mut sets = device.sets.lock();
     acquire_locked(rt, device, &mut sets)
 }
 
-fn acquire_locked(rt: &'static Runtime, device: &Device, sets: &mut Sets) -> Result<()> {
+fn acquire_locked(rt: &'static Runtime, device: &Device, sets: &mut Sets) -> Result<Option<u64>> {
+    let mut opened = None;
     // aclrtSetDevice#01, #06: a product without default stream has no default context either.
     if sets.count == 0 && rt.profile.product.default_stream {
         device.unbind();
         let handle = context::open(rt, device.id, true)?;
         device.primary.store(handle, Ordering::Release);
+        opened = Some(handle);
     }
     sets.count += 1;
-    Ok(())
+    Ok(opened)
 }
 
 /// aclrtResetDevice.
@@ -258,16 +264,10 @@ fn tear_down(rt: &Runtime, device: &Device, mut sets: MutexGuard<'_, Sets>) {
         context::close(rt, &context, primary);
     }
     for block in doomed {
-        free_exact(rt, &block);
+        // Freed by the program meanwhile, or there already belongs to somebody who set the device again.
+        memory::discard(rt, &block);
     }
     thread::unbind_device(device.id);
-}
-
-/// Frees a block unless the program freed it meanwhile, and then its place may belong to somebody else already.
-pub(crate) fn free_exact(rt: &Runtime, block: &Block) {
-    if rt.space.find(block.base) == Some(*block) && rt.space.free(block.base).is_ok() {
-        observer::tell(|o| o.freed(block));
-    }
 }
 
 /// aclrtGetDevice: the device of the current context.
@@ -284,6 +284,29 @@ pub fn get(rt: &Runtime) -> Result<i32> {
     }
     // aclrtGetDevice#02, #04
     Ok(thread::current(rt)?.device.into())
+}
+
+/// aclrtSynchronizeDevice, aclrtSynchronizeDeviceWithTimeout: waits for every stream of the device of the current context.
+pub fn synchronize(rt: &Runtime, deadline: Option<Instant>) -> Result<()> {
+    // aclrtSynchronizeDevice#01, #02
+    let device = thread::current(rt)?.device;
+    stream::sync::synchronize_device(rt, device, deadline)
+}
+
+/// aclrtSynchronizeDeviceWithTimeout: milliseconds, -1 for ever.
+pub fn synchronize_with_timeout(rt: &Runtime, timeout: i32) -> Result<()> {
+    let deadline = stream::sync::deadline(
+        timeout,
+        "aclrtSynchronizeDeviceWithTimeout#02",
+        "aclrtSynchronizeDeviceWithTimeout#03",
+    )?;
+    synchronize(rt, deadline)
+}
+
+/// aclrtDeviceGetStreamPriorityRange: (lowest, highest).
+pub fn stream_priority_range(rt: &Runtime) -> (i32, i32) {
+    // aclrtDeviceGetStreamPriorityRange#02
+    (rt.profile.product.priority_least as i32, rt.profile.product.priority_greatest as i32)
 }
 
 /// aclrtGetPrimaryCtxState: whether the default context of a device is active.

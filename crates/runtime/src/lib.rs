@@ -7,21 +7,26 @@
 pub mod buffer;
 pub mod bytes;
 pub mod call;
+pub mod callback;
 pub mod capability;
 pub mod context;
+pub mod copy;
 pub mod device;
 pub mod error;
+pub mod event;
 pub mod exception;
 pub mod generated;
 pub mod handle;
 pub mod init;
 pub mod log;
+pub mod memory;
 pub mod observer;
 pub mod process;
 pub mod profile;
 pub mod stream;
 pub mod system;
 pub mod thread;
+pub mod timeout;
 pub mod version;
 
 pub use error::{Error, Result};

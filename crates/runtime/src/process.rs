@@ -15,10 +15,11 @@ use crate::error::{Error, Result};
 use crate::exception::{self, Exceptions};
 use crate::handle::{Kind, Table};
 use crate::init::Init;
+use crate::memory::ledger::Ledger;
 use crate::observer;
 use crate::profile::{Profile, Request};
-use crate::stream;
 use crate::system::System;
+use crate::{callback, event, stream, timeout};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -28,6 +29,8 @@ pub struct Runtime {
     pub engine: Engine,
     /// Memory.
     pub space: Space,
+    /// How much of each device's memory is in use.
+    pub ledger: Ledger,
     /// The devices, by the program's device id.
     pub devices: Box<[Device]>,
     /// Which devices of the machine these are.
@@ -52,6 +55,18 @@ pub struct Runtime {
     pub contexts: Table<Context>,
     /// Live streams.
     pub streams: Table<stream::Stream>,
+    /// Who is told of streams that come and go.
+    pub stream_listeners: stream::listener::Listeners,
+    /// Stream configurations.
+    pub stream_configs: stream::config::Configs,
+    /// Live events.
+    pub events: event::Events,
+    /// Threads subscribed for reports.
+    pub reports: callback::Desk,
+    /// Threads subscribed for host functions.
+    pub host_funcs: callback::Desk,
+    /// Time limits.
+    pub timeouts: timeout::Timeouts,
 }
 
 static RUNTIME: OnceLock<std::result::Result<Runtime, Refused>> = OnceLock::new();
@@ -117,6 +132,7 @@ fn make() -> std::result::Result<Runtime, Refused> {
     Ok(Runtime {
         engine,
         space,
+        ledger: Ledger::new(profile.devices, profile.device_memory),
         devices,
         visible,
         init: Init::default(),
@@ -129,6 +145,12 @@ fn make() -> std::result::Result<Runtime, Refused> {
         buffers: Table::new(Kind::DataBuffer),
         contexts: Table::new(Kind::Context),
         streams: Table::new(Kind::Stream),
+        stream_listeners: Default::default(),
+        stream_configs: Default::default(),
+        events: event::Events::new(profile.devices),
+        reports: Default::default(),
+        host_funcs: Default::default(),
+        timeouts: Default::default(),
         profile,
     })
 }
@@ -163,6 +185,9 @@ impl queue::Probe for Relay {
         observer::tell(|o| o.done(stream.0, position));
     }
     fn failed(&self, stream: Stream, failure: Failure) {
+        if let Some(Ok(rt)) = RUNTIME.get() {
+            stream::sync::failed(rt, stream, failure);
+        }
         observer::tell(|o| o.failed(stream.0, failure));
         exception::failed(stream, failure);
     }

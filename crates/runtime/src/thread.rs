@@ -21,6 +21,7 @@ struct Binding {
 }
 
 thread_local! {
+    static LAST_TASK: Cell<u32> = const { Cell::new(0) };
     static BINDING: Cell<Binding> = const { Cell::new(Binding { explicit: 0, device: None }) };
 }
 
@@ -119,4 +120,15 @@ fn no_context<T>(rt: &Runtime) -> Result<T> {
         }
     };
     refuse!(sys::ACL_ERROR_RT_CONTEXT_NULL, "*#03", "no current context: {why}")
+}
+
+/// Notes the number of a task that this thread added.
+#[inline]
+pub(crate) fn set_last_task(task: u32) {
+    let _ = LAST_TASK.try_with(|last| last.set(task));
+}
+
+/// The number of the last task that this thread added; 0 if there is none.
+pub(crate) fn last_task() -> u32 {
+    LAST_TASK.try_with(Cell::get).unwrap_or(0)
 }

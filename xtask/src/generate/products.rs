@@ -56,8 +56,21 @@ fn product(out: &mut String, spec: &Spec, row: Row<'_>) -> Result<()> {
     ] {
         let _ = writeln!(out, "{column}: {},", row.number::<u64>(column)?);
     }
+    for column in ["op_timeout_interval_us", "op_timeout_default_ms"] {
+        let _ = writeln!(out, "{column}: {},", row.number::<u64>(column)?);
+    }
     let _ = writeln!(out, "pad32: {pad32}, pad_giant: {pad_giant},");
-    for column in ["default_stream", "uvm", "host_register", "symbol", "failure_mode_default_stream"] {
+    for column in [
+        "default_stream",
+        "uvm",
+        "host_register",
+        "symbol",
+        "failure_mode_default_stream",
+        "hbm",
+        "dvpp_memory",
+        "va_flag",
+        "copy_2d_device",
+    ] {
         let _ = writeln!(out, "{column}: {},", yes(column)?);
     }
     let _ = writeln!(out, "page_normal: {},", row.number::<u64>("page_normal")?);
@@ -182,6 +195,10 @@ pub struct Product {
     pub priority_greatest: u32,
     /// Number of the lowest stream priority.
     pub priority_least: u32,
+    /// Unit of operator timeouts, in microseconds; 254 of them are the most.
+    pub op_timeout_interval_us: u64,
+    /// Timeout of AI core operators while none is set, in milliseconds.
+    pub op_timeout_default_ms: u32,
     /// aclrtMalloc adds 32 bytes to the size after it is rounded up to a multiple of 32.
     pub pad32: bool,
     /// The 32 bytes of `pad32` are added under the 1 GiB page policies too.
@@ -198,6 +215,14 @@ pub struct Product {
     pub page_huge: u64,
     /// Whether 1 GiB pages exist.
     pub page_giant: bool,
+    /// Whether device memory is HBM; DDR otherwise.
+    pub hbm: bool,
+    /// Whether media (DVPP) memory is a kind of its own; otherwise device memory counts as such.
+    pub dvpp_memory: bool,
+    /// Whether the VA flag of a host allocation is supported: registered, its device address equals the host's.
+    pub va_flag: bool,
+    /// 2D copies inside device memory.
+    pub copy_2d_device: bool,
     /// OR of the `ACL_EVENT_*` flags that events may be created with.
     pub event_flags: u32,
     /// OR of the `ACL_STREAM_*` flags that streams may be created with, those without effect included.

@@ -36,12 +36,29 @@ const _: unsafe extern "C" fn(*mut aclDataBuffer, *mut c_void, usize) -> aclErro
     crate::buffer::aclUpdateDataBuffer;
 const _: unsafe extern "C" fn(aclplatformDevInfo, *mut c_char, u32) -> aclError =
     crate::capability::aclplatformGetDeviceInfo;
+const _: unsafe extern "C" fn(*mut *mut c_void, u32, u32, *mut u32, u32) -> aclError =
+    crate::memory::aclrtCheckMemType;
 const _: unsafe extern "C" fn(*mut aclrtContext, i32) -> aclError = crate::context::aclrtCreateContext;
+const _: unsafe extern "C" fn(*mut aclrtEvent) -> aclError = crate::event::aclrtCreateEvent;
+const _: unsafe extern "C" fn(*mut aclrtEvent, u32) -> aclError = crate::event::aclrtCreateEventExWithFlag;
+const _: unsafe extern "C" fn(*mut aclrtEvent, u32) -> aclError = crate::event::aclrtCreateEventWithFlag;
+const _: unsafe extern "C" fn(*mut aclrtStream) -> aclError = crate::stream::aclrtCreateStream;
+const _: unsafe extern "C" fn() -> *mut aclrtStreamConfigHandle =
+    crate::stream::aclrtCreateStreamConfigHandle;
+const _: unsafe extern "C" fn(*mut aclrtStream, *const aclrtStreamConfigHandle) -> aclError =
+    crate::stream::aclrtCreateStreamV2;
+const _: unsafe extern "C" fn(*mut aclrtStream, u32, u32) -> aclError =
+    crate::stream::aclrtCreateStreamWithConfig;
 const _: unsafe extern "C" fn(*mut aclrtStream) -> aclError = crate::context::aclrtCtxGetCurrentDefaultStream;
 const _: unsafe extern "C" fn(*mut *mut c_void) -> aclError = crate::context::aclrtCtxGetFloatOverflowAddr;
 const _: unsafe extern "C" fn(aclSysParamOpt, *mut i64) -> aclError = crate::context::aclrtCtxGetSysParamOpt;
 const _: unsafe extern "C" fn(aclSysParamOpt, i64) -> aclError = crate::context::aclrtCtxSetSysParamOpt;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtDestroyContext;
+const _: unsafe extern "C" fn(aclrtEvent) -> aclError = crate::event::aclrtDestroyEvent;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtDestroyStream;
+const _: unsafe extern "C" fn(*mut aclrtStreamConfigHandle) -> aclError =
+    crate::stream::aclrtDestroyStreamConfigHandle;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtDestroyStreamForce;
 const _: unsafe extern "C" fn(*mut i32, i32, i32) -> aclError = crate::device::aclrtDeviceCanAccessPeer;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtDeviceDisablePeerAccess;
 const _: unsafe extern "C" fn(i32, u32) -> aclError = crate::device::aclrtDeviceEnablePeerAccess;
@@ -58,10 +75,17 @@ const _: unsafe extern "C" fn(*mut i32, *mut i32) -> aclError =
 const _: unsafe extern "C" fn(i32, *mut aclrtUuid) -> aclError = crate::device::aclrtDeviceGetUuid;
 const _: unsafe extern "C" fn(i32, i32, *mut i32) -> aclError = crate::device::aclrtDevicePeerAccessStatus;
 const _: unsafe extern "C" fn(aclrtDeviceLimit, usize) -> aclError = crate::device::aclrtDeviceSetLimit;
+const _: unsafe extern "C" fn(*mut f32, aclrtEvent, aclrtEvent) -> aclError =
+    crate::event::aclrtEventElapsedTime;
+const _: unsafe extern "C" fn(aclrtEvent, *mut u64) -> aclError = crate::event::aclrtEventGetTimestamp;
 const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
     crate::exception::aclrtExceptionInfoCallbackRegister;
 const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
     crate::exception::aclrtExceptionInfoCallbackUnregister;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFree;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeHost;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeHostWithDevSync;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeWithDevSync;
 const _: unsafe extern "C" fn(*mut aclrtContext) -> aclError = crate::context::aclrtGetCurrentContext;
 const _: unsafe extern "C" fn(*mut i32) -> aclError = crate::device::aclrtGetDevice;
 const _: unsafe extern "C" fn(i32, aclrtDevFeatureType, *mut i32) -> aclError =
@@ -79,11 +103,20 @@ const _: unsafe extern "C" fn(u32, u32, *mut u64) -> aclError = crate::device::a
 const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
     crate::exception::aclrtGetErrorCodeFromExceptionInfo;
 const _: unsafe extern "C" fn(i32, *mut aclrtErrorInfo) -> aclError = crate::exception::aclrtGetErrorVerbose;
+const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::event::aclrtGetEventAvailNum;
+const _: unsafe extern "C" fn(aclrtEvent, *mut u32) -> aclError = crate::event::aclrtGetEventId;
 const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtGetLastError;
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetLogicDevIdByPhyDevId;
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetLogicDevIdByUserDevId;
+const _: unsafe extern "C" fn(aclrtMemAttr, *mut usize, *mut usize) -> aclError =
+    crate::memory::aclrtGetMemInfo;
 const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize, *mut usize) -> aclError =
     crate::exception::aclrtGetMemUceInfo;
+const _: unsafe extern "C" fn(i32, *mut aclrtMemUsageInfo, usize, *mut usize) -> aclError =
+    crate::memory::aclrtGetMemUsageInfo;
+const _: unsafe extern "C" fn(aclrtMemcpyKind, *mut usize) -> aclError = crate::copy::aclrtGetMemcpyDescSize;
+const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::timeout::aclrtGetOpExecuteTimeout;
+const _: unsafe extern "C" fn(*mut u64) -> aclError = crate::timeout::aclrtGetOpTimeOutInterval;
 const _: unsafe extern "C" fn(*mut c_void, usize, aclrtStream) -> aclError =
     crate::device::aclrtGetOverflowStatus;
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetPhyDevIdByLogicDevId;
@@ -93,8 +126,13 @@ const _: unsafe extern "C" fn(aclrtDevResLimitType, *mut u32) -> aclError =
     crate::system::aclrtGetResInCurrentThread;
 const _: unsafe extern "C" fn(*mut aclrtRunMode) -> aclError = crate::device::aclrtGetRunMode;
 const _: unsafe extern "C" fn() -> *const c_char = crate::device::aclrtGetSocName;
+const _: unsafe extern "C" fn(aclrtStream, aclrtStreamAttr, *mut aclrtStreamAttrValue) -> aclError =
+    crate::stream::aclrtGetStreamAttribute;
+const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::stream::aclrtGetStreamAvailableNum;
 const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
     crate::exception::aclrtGetStreamIdFromExceptionInfo;
+const _: unsafe extern "C" fn(aclrtStream, *mut u32) -> aclError =
+    crate::stream::aclrtGetStreamOverflowSwitch;
 const _: unsafe extern "C" fn(aclrtStream, aclrtDevResLimitType, *mut u32) -> aclError =
     crate::system::aclrtGetStreamResLimit;
 const _: unsafe extern "C" fn(aclSysParamOpt, *mut i64) -> aclError = crate::system::aclrtGetSysParamOpt;
@@ -102,20 +140,161 @@ const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
     crate::exception::aclrtGetTaskIdFromExceptionInfo;
 const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
     crate::exception::aclrtGetThreadIdFromExceptionInfo;
+const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::callback::aclrtGetThreadLastTaskId;
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetUserDevIdByLogicDevId;
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetUserDevIdByPhyDevId;
 const _: unsafe extern "C" fn(*mut i32, *mut i32, *mut i32) -> aclError = crate::version::aclrtGetVersion;
+const _: unsafe extern "C" fn(aclrtCallback, *mut c_void, aclrtCallbackBlockType, aclrtStream) -> aclError =
+    crate::callback::aclrtLaunchCallback;
+const _: unsafe extern "C" fn(aclrtStream, aclrtHostFunc, *mut c_void) -> aclError =
+    crate::callback::aclrtLaunchHostFunc;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMalloc;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMallocAlign32;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMallocCached;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    aclrtMemMallocPolicy,
+    *mut aclrtMallocConfig,
+) -> aclError = crate::memory::aclrtMallocForTaskScheduler;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize) -> aclError = crate::memory::aclrtMallocHost;
+const _: unsafe extern "C" fn(*mut *mut c_void, u64, *mut aclrtMallocConfig) -> aclError =
+    crate::memory::aclrtMallocHostWithCfg;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    aclrtMemMallocPolicy,
+    *mut aclrtMallocConfig,
+) -> aclError = crate::memory::aclrtMallocWithCfg;
+const _: unsafe extern "C" fn(*mut c_void, usize) -> aclError = crate::memory::aclrtMemFlush;
+const _: unsafe extern "C" fn(*mut c_void, usize) -> aclError = crate::memory::aclrtMemInvalidate;
 const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize) -> aclError =
     crate::exception::aclrtMemUceRepair;
+const _: unsafe extern "C" fn(*mut c_void, usize, *const c_void, usize, aclrtMemcpyKind) -> aclError =
+    crate::copy::aclrtMemcpy;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+) -> aclError = crate::copy::aclrtMemcpy2d;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpy2dAsync;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsync;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsyncWithCondition;
+const _: unsafe extern "C" fn(*mut c_void, aclrtMemcpyKind, aclrtStream) -> aclError =
+    crate::copy::aclrtMemcpyAsyncWithDesc;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    usize,
+    *mut *const c_void,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsyncWithOffset;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    *mut usize,
+) -> aclError = crate::copy::aclrtMemcpyBatch;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    *mut usize,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyBatchAsync;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyBatchAsyncV2;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+) -> aclError = crate::copy::aclrtMemcpyBatchV2;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize) -> aclError = crate::copy::aclrtMemset;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize, aclrtStream) -> aclError =
+    crate::copy::aclrtMemsetAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize) -> aclError = crate::copy::aclrtMemsetD32;
+const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize, aclrtStream) -> aclError =
+    crate::copy::aclrtMemsetD32Async;
 const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtPeekAtLastError;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtPersistentTaskClean;
+const _: unsafe extern "C" fn(i32) -> aclError = crate::callback::aclrtProcessHostFunc;
+const _: unsafe extern "C" fn(i32) -> aclError = crate::callback::aclrtProcessReport;
 const _: unsafe extern "C" fn(i32, *mut aclrtDeviceStatus) -> aclError =
     crate::device::aclrtQueryDeviceStatus;
+const _: unsafe extern "C" fn(aclrtEvent, *mut aclrtEventStatus) -> aclError = crate::event::aclrtQueryEvent;
+const _: unsafe extern "C" fn(aclrtEvent, *mut aclrtEventRecordedStatus) -> aclError =
+    crate::event::aclrtQueryEventStatus;
+const _: unsafe extern "C" fn(aclrtEvent, *mut aclrtEventWaitStatus) -> aclError =
+    crate::event::aclrtQueryEventWaitStatus;
+const _: unsafe extern "C" fn(aclrtEvent, aclrtStream) -> aclError = crate::event::aclrtRecordEvent;
+const _: unsafe extern "C" fn(aclrtEvent, aclrtStream, u32) -> aclError =
+    crate::event::aclrtRecordEventWithFlag;
 const _: unsafe extern "C" fn(*const c_char, aclrtDeviceStateCallback, *mut c_void) -> aclError =
     crate::device::aclrtRegDeviceStateCallback;
+const _: unsafe extern "C" fn(*const c_char, aclrtStreamStateCallback, *mut c_void) -> aclError =
+    crate::stream::aclrtRegStreamStateCallback;
 const _: unsafe extern "C" fn(i32, *const aclrtErrorInfo) -> aclError = crate::exception::aclrtRepairError;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDevice;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDeviceForce;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::system::aclrtResetDeviceResLimit;
+const _: unsafe extern "C" fn(aclrtEvent, aclrtStream) -> aclError = crate::event::aclrtResetEvent;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::device::aclrtResetOverflowStatus;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtResetStreamResLimit;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtSetCurrentContext;
@@ -127,10 +306,55 @@ const _: unsafe extern "C" fn(*const c_char, aclrtDeviceTaskAbortCallback, *mut 
     crate::device::aclrtSetDeviceTaskAbortCallback;
 const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
     crate::exception::aclrtSetExceptionInfoCallback;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    aclrtMemcpyKind,
+    *mut c_void,
+    *mut c_void,
+    usize,
+    *mut c_void,
+) -> aclError = crate::copy::aclrtSetMemcpyDesc;
+const _: unsafe extern "C" fn(u32) -> aclError = crate::timeout::aclrtSetOpExecuteTimeOut;
+const _: unsafe extern "C" fn(u64, *mut u64) -> aclError = crate::timeout::aclrtSetOpExecuteTimeOutV2;
+const _: unsafe extern "C" fn(u32) -> aclError = crate::timeout::aclrtSetOpExecuteTimeOutWithMs;
+const _: unsafe extern "C" fn(u32) -> aclError = crate::event::aclrtSetOpWaitTimeout;
+const _: unsafe extern "C" fn(aclrtStream, aclrtStreamAttr, *mut aclrtStreamAttrValue) -> aclError =
+    crate::stream::aclrtSetStreamAttribute;
+const _: unsafe extern "C" fn(
+    *mut aclrtStreamConfigHandle,
+    aclrtStreamConfigAttr,
+    *const c_void,
+    usize,
+) -> aclError = crate::stream::aclrtSetStreamConfigOpt;
+const _: unsafe extern "C" fn(aclrtStream, u64) -> aclError = crate::stream::aclrtSetStreamFailureMode;
+const _: unsafe extern "C" fn(aclrtStream, u32) -> aclError = crate::stream::aclrtSetStreamOverflowSwitch;
 const _: unsafe extern "C" fn(aclrtStream, aclrtDevResLimitType, u32) -> aclError =
     crate::system::aclrtSetStreamResLimit;
 const _: unsafe extern "C" fn(aclSysParamOpt, i64) -> aclError = crate::system::aclrtSetSysParamOpt;
 const _: unsafe extern "C" fn(aclrtTsId) -> aclError = crate::device::aclrtSetTsDevice;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtStreamAbort;
+const _: unsafe extern "C" fn(aclrtStream, *mut u32) -> aclError = crate::stream::aclrtStreamGetFlags;
+const _: unsafe extern "C" fn(aclrtStream, *mut i32) -> aclError = crate::stream::aclrtStreamGetId;
+const _: unsafe extern "C" fn(aclrtStream, *mut u32) -> aclError = crate::stream::aclrtStreamGetPriority;
+const _: unsafe extern "C" fn(aclrtStream, *mut aclrtStreamStatus) -> aclError =
+    crate::stream::aclrtStreamQuery;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtStreamStop;
+const _: unsafe extern "C" fn(aclrtStream, aclrtEvent) -> aclError = crate::event::aclrtStreamWaitEvent;
+const _: unsafe extern "C" fn(aclrtStream, aclrtEvent, u32, u32) -> aclError =
+    crate::event::aclrtStreamWaitEventWithFlag;
+const _: unsafe extern "C" fn(aclrtStream, aclrtEvent, i32) -> aclError =
+    crate::event::aclrtStreamWaitEventWithTimeout;
+const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtSubscribeHostFunc;
+const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtSubscribeReport;
+const _: unsafe extern "C" fn() -> aclError = crate::device::aclrtSynchronizeDevice;
+const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtSynchronizeDeviceWithTimeout;
+const _: unsafe extern "C" fn(aclrtEvent) -> aclError = crate::event::aclrtSynchronizeEvent;
+const _: unsafe extern "C" fn(aclrtEvent, i32) -> aclError = crate::event::aclrtSynchronizeEventWithTimeout;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtSynchronizeStream;
+const _: unsafe extern "C" fn(aclrtStream, i32) -> aclError =
+    crate::stream::aclrtSynchronizeStreamWithTimeout;
+const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtUnSubscribeHostFunc;
+const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtUnSubscribeReport;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtUnuseStreamResInCurrentThread;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtUseStreamResInCurrentThread;
 const _: unsafe extern "C" fn(aclCANNPackageName, *mut aclCANNPackageVersion) -> aclError =
