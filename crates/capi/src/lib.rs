@@ -15,6 +15,7 @@ pub mod exception;
 mod generated;
 pub mod host;
 pub mod init;
+pub mod log;
 pub mod managed;
 pub mod memory;
 pub mod pointer;

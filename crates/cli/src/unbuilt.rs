@@ -3,7 +3,6 @@
 
 /// Sorted.
 pub static UNBUILT: &[&str] = &[
-    "aclAppLog",
     "acldumpGetExceptionInfoPath",
     "acldumpGetPath",
     "acldumpRegCallback",

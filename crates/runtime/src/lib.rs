@@ -19,6 +19,7 @@ pub mod generated;
 pub mod handle;
 pub mod host;
 pub mod init;
+pub mod log;
 pub mod managed;
 pub mod memory;
 pub mod observer;

@@ -5,6 +5,8 @@ use core::ffi::{c_char, c_void};
 
 use ascendcl_sys::types::*;
 
+const _: unsafe extern "C" fn(aclLogLevel, *const c_char, *const c_char, u32, *const c_char) =
+    crate::log::aclAppLog;
 const _: unsafe extern "C" fn(*mut c_void, usize) -> *mut aclDataBuffer = crate::buffer::aclCreateDataBuffer;
 const _: unsafe extern "C" fn(aclDataType) -> usize = crate::capability::aclDataTypeSize;
 const _: unsafe extern "C" fn(*const aclDataBuffer) -> aclError = crate::buffer::aclDestroyDataBuffer;

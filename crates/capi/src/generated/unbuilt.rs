@@ -27,9 +27,6 @@ macro_rules! unbuilt {
 }
 
 unbuilt! {
-    // C declares dots behind `fmt`, and stable Rust cannot define such a function. On x86-64 and AArch64 Linux the
-    // named arguments arrive as in any function, and the caller cleans up the rest, which is not read here.
-    fn aclAppLog(logLevel: aclLogLevel, func: *const c_char, file: *const c_char, line: u32, fmt: *const c_char) = ();
     fn aclrtAllocatorCreateDesc() -> aclrtAllocatorDesc = core::ptr::null_mut();
     fn aclrtAllocatorDestroyDesc(allocatorDesc: aclrtAllocatorDesc) -> aclError;
     fn aclrtAllocatorSetObjToDesc(allocatorDesc: aclrtAllocatorDesc, allocator: aclrtAllocator) -> aclError;
