@@ -29,12 +29,10 @@ enum Step {
     Done(u32),
     /// It is a wait for this mark, which is not done.
     Park(Mark, u32),
-    /// It runs user code, and this is a host thread.
-    NeedsWorker,
+    /// It runs user code.
+    User,
     /// It is a large copy that gave way; its progress is kept.
     GaveWay,
-    /// The stream has been taken away from this thread.
-    Lost,
 }
 
 /// A thread that runs streams.
@@ -101,7 +99,7 @@ impl<'a> Runner<'a> {
         let every = CHECK.min(budget);
         'again: loop {
             // SAFETY: claimed, and given back nowhere before a return.
-            let own = unsafe { slot.own() };
+            let mut own = unsafe { slot.own() };
             let tail = slot.fifo.tail();
             while own.head < tail {
                 if own.head >= self.target {
@@ -116,11 +114,17 @@ impl<'a> Runner<'a> {
                         }
                         continue 'again;
                     }
-                    Step::NeedsWorker => return self.give_back(index, slot, true),
                     Step::GaveWay => return self.give_back(index, slot, false),
-                    Step::Lost => {
-                        self.lost = true;
-                        return;
+                    Step::User if !self.is_worker() => return self.give_back(index, slot, true),
+                    Step::User => {
+                        if !self.user(index, slot, position) {
+                            self.lost = true;
+                            return;
+                        }
+                        // SAFETY: still the owner; the reference from before the call must not be used, since the watch may
+                        // take a stream over while user code runs.
+                        own = unsafe { slot.own() };
+                        CHECK
                     }
                 };
                 own.front.pop();
@@ -298,12 +302,16 @@ impl<'a> Runner<'a> {
         let skipped = slot.attention.load(Ordering::Relaxed) != 0 && skips(slot, own);
         // SAFETY: the record stays until the pop; `Work` is taken out once only.
         let record = unsafe { &*task };
-        if !skipped && !self.is_worker() && record.user_code() {
-            return Step::NeedsWorker;
+        let user_code = !skipped && record.user_code();
+        if user_code && !self.is_worker() {
+            return Step::User;
         }
         if self.core.watched() && !own.told {
             own.told = true;
             self.core.probe.started(Stream(index), own.head + 1);
+        }
+        if user_code {
+            return Step::User;
         }
         if skipped {
             self.skip(slot, own, task);
@@ -357,14 +365,8 @@ impl<'a> Runner<'a> {
                 self.core.fail(index, slot, own.head + 1, *code);
                 Step::Done(1)
             }
-            Task::Host { func, arg } => {
-                let (func, arg) = (*func, *arg);
-                self.before_long(slot, own);
-                user::host_function(self.core, index, func, arg);
-                self.linger = true;
-                // A worker that was away may have missed its turn to look around.
-                Step::Done(CHECK)
-            }
+            // Seen to above.
+            Task::Host { .. } => Step::User,
             Task::Work(_) => {
                 // SAFETY: taken out once: the record is left behind after this, whatever happens.
                 match unsafe { task.read() } {
@@ -425,26 +427,41 @@ impl<'a> Runner<'a> {
         Step::Done(1)
     }
 
+    /// Work that is not user code.
     fn work(&mut self, index: u32, slot: &Slot, own: &mut Owner, work: Work) -> Step {
-        let Work { run, cost_ns, user_code } = work;
-        if user_code || cost_ns >= LONG_NS {
+        let Work { run, cost_ns, .. } = work;
+        if cost_ns >= LONG_NS {
             self.before_long(slot, own);
         }
-        let position = own.head + 1;
-        let result = if user_code {
-            self.linger = true;
-            match user::run_user(self.core, index, position, run) {
-                Returned::Result(result) => result,
-                Returned::Lost => return Step::Lost,
-            }
-        } else {
-            catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(self.core.panic_code))
-        };
+        let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(self.core.panic_code));
         if let Err(code) = result {
-            self.core.fail(index, slot, position, code);
+            self.core.fail(index, slot, own.head + 1, code);
         }
-        let units = if user_code { u64::from(CHECK) } else { 1 + (cost_ns >> 5) };
-        Step::Done(u32::try_from(units).unwrap_or(u32::MAX))
+        Step::Done(u32::try_from(1 + (cost_ns >> 5)).unwrap_or(u32::MAX))
+    }
+
+    /// Runs the first task, which is user code; no reference to the owner's fields lives meanwhile. False: the stream has
+    /// been taken away from this thread.
+    fn user(&mut self, index: u32, slot: &Slot, position: u64) -> bool {
+        let task = {
+            // SAFETY: claimed, and the caller holds no other reference until it asks again.
+            let own = unsafe { slot.own() };
+            self.before_long(slot, own);
+            // SAFETY: there is a task.
+            unsafe { slot.fifo.peek(&mut own.front) }
+        };
+        self.linger = true;
+        // SAFETY: taken out once: the record is left behind after this, whatever happens.
+        match unsafe { task.read() } {
+            Task::Host { func, arg } => user::host_function(self.core, index, func, arg),
+            Task::Work(work) => match user::run_user(self.core, index, position, work.run) {
+                Returned::Result(Ok(())) => {}
+                Returned::Result(Err(code)) => self.core.fail(index, slot, position, code),
+                Returned::Lost => return false,
+            },
+            _ => {}
+        }
+        true
     }
 
     fn advance(&mut self, slot: &Slot, own: &mut Owner, mark: Mark) {
