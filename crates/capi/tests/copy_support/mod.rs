@@ -1,5 +1,6 @@
 //! What the tests of memory and copies share. They call the C ABI; only waiting for a stream and holding one back go past it.
 #![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::ffi::c_void;
 use std::process::Command;
@@ -8,12 +9,21 @@ use ascendcl::context::{aclrtCreateContext, aclrtCtxGetCurrentDefaultStream};
 use ascendcl::copy::aclrtMemcpy;
 use ascendcl::device::aclrtSetDevice;
 use ascendcl::memory::{aclrtMalloc, aclrtMallocHost};
+use toprope_engine::memory::Block;
 use toprope_engine::queue::{Signal, Task};
 use toprope_runtime::{Runtime, error, process};
 
 pub use ascendcl_sys::*;
 
 pub type Ptr = *mut c_void;
+
+/// Calls of the C ABI: they check what they are given, and what they cannot check is memory of the test's own.
+macro_rules! acl {
+    ($($body:tt)*) => {{
+        // SAFETY: see the macro's own words.
+        unsafe { $($body)* }
+    }};
+}
 
 /// The process's runtime.
 pub fn rt() -> &'static Runtime {
@@ -66,6 +76,11 @@ pub fn get(at: Ptr, len: usize) -> Vec<u8> {
     let code = unsafe { aclrtMemcpy(bytes.as_mut_ptr().cast(), len, at, len, ACL_MEMCPY_DEFAULT) };
     assert_eq!(code, 0, "{}", said());
     bytes
+}
+
+/// The block that holds an address.
+pub fn block(pointer: Ptr) -> Block {
+    rt().space.find(pointer as usize).unwrap()
 }
 
 /// An address `offset` bytes on.

@@ -183,8 +183,8 @@ fn read(rules: &Rules, arrays: &Arrays) -> Result<Option<Batch>> {
             );
         }
     }
-    // No more than there can be copies: a larger number is refused by the next layer.
-    let named = arrays.num_attrs.min(count);
+    // More attributes than copies are refused by the next layer; the arrays may well be shorter than that.
+    let named = if arrays.num_attrs > count { 0 } else { arrays.num_attrs };
     let attrs: Vec<sys::aclrtMemcpyBatchAttr> = array(arrays.attrs, named, "attrs", rules.attrs)?;
     if let Some(index) = attrs.iter().position(|attr| attr.rsv != [0; 16]) {
         return refuse!(
