@@ -4,8 +4,18 @@
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 mod arg;
+pub mod buffer;
+pub mod callback;
+pub mod capability;
 pub mod context;
 pub mod copy;
 pub mod device;
+pub mod event;
+pub mod exception;
 mod generated;
+pub mod init;
 pub mod memory;
+pub mod stream;
+pub mod system;
+pub mod timeout;
+pub mod version;

@@ -135,7 +135,7 @@ fn reachable(rt: &Runtime, runs: u16, dst: &Span, src: &Span, rule: &'static str
 #[cold]
 fn across(rt: &Runtime, runs: u16, [from, to]: [u16; 2], rule: &'static str) -> Result<()> {
     for other in [from, to] {
-        if other != runs && !device::peer_enabled(rt, runs, other) {
+        if other != runs && !device::peer::peer_enabled(rt, runs, other) {
             return refuse!(
                 sys::ACL_ERROR_RT_PARAM_INVALID,
                 rule,

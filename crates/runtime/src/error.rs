@@ -118,8 +118,8 @@ pub static PER_PROCESS: std::sync::atomic::AtomicBool = std::sync::atomic::Atomi
 pub(crate) fn record(api: Api, error: &Error) {
     let text = format!("{}: {error}", api.function().name);
     // A thread that is going away has no record left to write to.
-    // aclrtGetLastError#05: only codes of the runtime layer (107000 and above, and the resource codes) count.
-    if error.code() >= sys::ACL_ERROR_RT_PARAM_INVALID {
+    // aclrtGetLastError#05: only codes of the runtime layer count, not those of the ACL and GE layers.
+    if matches!(error.code() / 1000, 107 | 207 | 507) {
         let _ = LAST.try_with(|last| last.set(error.code()));
     }
     if PER_PROCESS.load(std::sync::atomic::Ordering::Relaxed) {

@@ -1,11 +1,11 @@
 //! The engine's surface: what the runtime calls.
 
 use super::core::Core;
-use super::slot::{ABORT, Slot};
-use super::state::{IDLE, QUEUED, WAITING};
+use super::slot::Slot;
+use super::state::{IDLE, QUEUED};
 use super::worker;
 use super::{Config, Failure, Mark, Signal, Stream, Task, Waited, processors, user};
-use crate::sync::{Arc, Ordering, Place, full_fence};
+use crate::sync::{Arc, Ordering};
 use std::time::Instant;
 
 /// Estimated work from which on a worker is fetched at once.
@@ -38,6 +38,13 @@ impl Engine {
             self.core.kick(false);
         }
         Some(Stream(index))
+    }
+
+    /// Changes a stream's priority, 0 (highest) to 7: from the next time that it gets ready.
+    pub fn set_priority(&self, stream: Stream, priority: u8) {
+        if let Some(slot) = self.slot(stream) {
+            slot.priority.store(priority.min(7), Ordering::Relaxed);
+        }
     }
 
     /// Closes a stream once everything in it has run. Does not block: the stream drains by itself. Its marks become done
@@ -140,14 +147,20 @@ impl Engine {
     /// Drops every task that has not begun (their positions become done) and waits for the one that runs. Called by a
     /// host function or kernel of the stream itself it does not wait: everything behind that is dropped.
     pub fn abort(&self, stream: Stream) {
+        let upto = self.discard(stream);
+        if !user::runs(&self.core, stream.0) {
+            self.wait(upto, None);
+        }
+    }
+
+    /// As [`Engine::abort`], without the wait: the mark that it would wait for.
+    pub fn discard(&self, stream: Stream) -> Mark {
         let Some(slot) = self.slot(stream) else {
-            return;
+            return Mark::NONE;
         };
         let upto = slot.fifo.tail();
         slot.skip_to.fetch_max(upto, Ordering::AcqRel);
-        slot.attention.fetch_or(ABORT, Ordering::AcqRel);
-        full_fence(Place::Abort);
-        if slot.state.get() == WAITING
+        if slot.state.abort(&slot.attention)
             && let Some(line) = self.core.line(slot.awaited())
         {
             // Its wait was registered before the flag was seen, so the hint is right; not found: woken meanwhile.
@@ -159,9 +172,7 @@ impl Engine {
                 self.core.kick(true);
             }
         }
-        if !user::runs(&self.core, stream.0) {
-            self.wait(self.mark_at(stream, upto), None);
-        }
+        self.mark_at(stream, upto)
     }
 
     /// Gives up the [`Task::Work`] with user code that runs in the stream now (a kernel beyond its time): the stream fails
@@ -195,6 +206,12 @@ impl Engine {
         self.core.watched.store(on, Ordering::Relaxed);
     }
 
+    /// The stream whose host function or kernel the calling thread runs, if it runs one.
+    #[inline]
+    pub fn running(&self) -> Option<Stream> {
+        user::running(&self.core)
+    }
+
     /// Whether the calling thread is one of the engine's, hence possibly runs a function of the program for it.
     pub fn on_worker(&self) -> bool {
         worker::on_worker()
@@ -205,6 +222,6 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.core.ready.stop();
         self.core.roster.fetch_all();
-        self.core.stop_timer();
+        self.core.stop_watch();
     }
 }

@@ -1,17 +1,17 @@
 //! Running a claimed stream.
 
-use super::bulk;
+use super::bulk::{self, Op};
 use super::core::{CHECK, Core, monotonic_ns, over};
 use super::line::Who;
 use super::mark::Mark;
-use super::slot::{ABORT, FAILED, Owner, STOP, Slot};
-use super::state::Claimer;
+use super::slot::{FAILED, Owner, STOP, Slot};
+use super::state::{ABORT, Claimer};
 use super::task::{Task, Work};
 use super::user::Returned;
 use super::{Stream, user};
 use crate::fault::Fault;
 use crate::memory;
-use crate::sync::{Ordering, Place, full_fence, spin_loop};
+use crate::sync::{Ordering, spin_loop};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -277,16 +277,8 @@ impl<'a> Runner<'a> {
         let ticket = own.head;
         own.parked = true;
         slot.waits_for(mark);
-        let parked = line.wait(mark.position(), Who::Stream { index, ticket }, || {
-            slot.state.park();
-            full_fence(Place::Abort);
-            // An abort that has not seen WAITING is seen here.
-            let stay = slot.attention.load(Ordering::Relaxed) & ABORT == 0;
-            if !stay {
-                slot.state.unpark();
-            }
-            stay
-        });
+        let me = Who::Stream { index, ticket };
+        let parked = line.wait(mark.position(), me, || slot.state.park(&slot.attention));
         if parked {
             if let Some(at) = until {
                 self.core.set_alarm(at, index, ticket, mark);
@@ -319,28 +311,14 @@ impl<'a> Runner<'a> {
         }
         match record {
             Task::Copy { dst, src, len } if *len >= LONG_BYTES => {
-                let (dst, src, len) = (*dst, *src, *len);
-                // Pieces go from the end when the destination begins inside the source, as memmove would.
-                let backwards = dst > src && dst - src < len;
-                self.bulk(index, slot, own, len, |at, n| {
-                    let at = if backwards { len - at - n } else { at };
-                    // SAFETY: inner addresses; whoever enqueued the task answers for them.
-                    unsafe { memory::copy(dst.wrapping_add(at), src.wrapping_add(at), n) }
-                })
+                self.bulk(index, slot, own, *len, Op::Copy { dst: *dst, src: *src })
             }
             Task::Fill { dst, len, byte } if *len >= LONG_BYTES => {
-                let (dst, byte) = (*dst, *byte);
-                self.bulk(index, slot, own, *len, |at, n| {
-                    // SAFETY: as above.
-                    unsafe { memory::fill(dst.wrapping_add(at), byte, n) }
-                })
+                self.bulk(index, slot, own, *len, Op::Fill { dst: *dst, byte: *byte })
             }
             Task::Fill32 { dst, count, word } if *count >= LONG_BYTES / 4 => {
-                let (dst, word) = (*dst, *word);
-                self.bulk(index, slot, own, count.saturating_mul(4), |at, n| {
-                    // SAFETY: as above; pieces are whole words.
-                    unsafe { memory::fill32(dst.wrapping_add(at), word, n / 4) }
-                })
+                let op = Op::Fill32 { dst: *dst, word: *word };
+                self.bulk(index, slot, own, count.saturating_mul(4), op)
             }
             Task::Copy { dst, src, len } => {
                 // SAFETY: as above.
@@ -406,26 +384,42 @@ impl<'a> Runner<'a> {
     }
 
     /// A large copy or fill in pieces, with a look around after each.
-    fn bulk(
-        &mut self,
-        index: u32,
-        slot: &Slot,
-        own: &mut Owner,
-        len: usize,
-        piece: impl Fn(usize, usize) -> Result<(), Fault>,
-    ) -> Step {
+    fn bulk(&mut self, index: u32, slot: &Slot, own: &mut Owner, len: usize, op: Op) -> Step {
         self.before_long(slot, own);
-        while own.progress < len {
-            let n = bulk::PIECE.min(len - own.progress);
-            if piece(own.progress, n).is_err() {
-                self.core.fail(index, slot, own.head + 1, self.core.copy_fault_code);
-                break;
+        // Overlapping copies are not shared, and go from the end when the destination begins inside the source, as memmove
+        // would.
+        let (overlaps, backwards) = match op {
+            Op::Copy { dst, src } => (dst.abs_diff(src) < len, dst > src && dst - src < len),
+            _ => (false, false),
+        };
+        let shared = if overlaps { None } else { self.core.share(index, op, own.progress, len) };
+        let failed = match shared {
+            Some(shared) => {
+                while let Some(n) = shared.step() {
+                    self.since = self.since.saturating_add((n >> 12) as u32);
+                    if self.since >= CHECK && self.gives_way() {
+                        break;
+                    }
+                }
+                let (reached, failed) = shared.close();
+                own.progress = reached;
+                failed
             }
-            own.progress += n;
-            self.since = self.since.saturating_add((n >> 12) as u32);
-            if own.progress < len && self.gives_way() {
-                return Step::GaveWay;
-            }
+            None => loop {
+                let n = bulk::ALONE.min(len - own.progress);
+                let at = if backwards { len - own.progress - n } else { own.progress };
+                let failed = op.run(at, n).is_err();
+                own.progress += n;
+                self.since = self.since.saturating_add((n >> 12) as u32);
+                if failed || own.progress >= len || self.gives_way() {
+                    break failed;
+                }
+            },
+        };
+        if failed {
+            self.core.fail(index, slot, own.head + 1, self.core.copy_fault_code);
+        } else if own.progress < len {
+            return Step::GaveWay;
         }
         own.progress = 0;
         Step::Done(1)
