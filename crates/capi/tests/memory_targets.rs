@@ -86,7 +86,11 @@ fn products_without_giant_or_peer_pages() {
             let mut pointer = null_mut();
             let code = acl! { aclrtMallocHostWithCfg(&mut pointer, 64, &mut cfg) };
             refused(code, ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtMallocHostWithCfg#05");
-            attr.value.vaFlag = 0;
+            let mut attr = aclrtMallocAttribute {
+                attr: ACL_RT_MEM_ATTR_VA_FLAG,
+                value: aclrtMallocAttrValue { vaFlag: 0 },
+            };
+            cfg.attrs = &mut attr;
             assert_eq!(acl! { aclrtMallocHostWithCfg(&mut pointer, 64, &mut cfg) }, 0, "{}", said());
         });
     }
