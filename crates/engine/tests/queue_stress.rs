@@ -200,7 +200,7 @@ fn act(world: &'static World, random: &mut Random, host: &mut Clock) {
     let done = match kind {
         70..88 => engine.query(event.mark),
         88..94 => {
-            let limit = Instant::now() + Duration::from_micros(random.below(300));
+            let limit = Instant::now() + Duration::from_micros(random.below(80));
             engine.wait(event.mark, Some(limit)) == Waited::Done
         }
         94..98 => {
@@ -208,7 +208,7 @@ fn act(world: &'static World, random: &mut Random, host: &mut Clock) {
             true
         }
         _ => {
-            std::thread::sleep(Duration::from_micros(random.below(200)));
+            std::thread::sleep(Duration::from_micros(random.below(40)));
             false
         }
     };

@@ -8,7 +8,7 @@ use toprope_engine::memory::{Block, Owner, Page};
 use crate::error::Result;
 use crate::handle::{Kind, Pin, describe};
 use crate::process::Runtime;
-use crate::{device, observer, refuse, stream, system, thread};
+use crate::{device, memory, observer, refuse, stream, system, thread};
 
 /// A context.
 pub struct Context {
@@ -104,7 +104,7 @@ pub(crate) fn close(rt: &Runtime, context: &Context, handle: u64) -> bool {
         stream::end(rt, stream);
     }
     if let Some(block) = context.overflow.lock().take() {
-        device::free_exact(rt, &block);
+        memory::discard(rt, &block);
     }
     observer::tell(|o| o.died(Kind::Context, handle));
     true
@@ -197,7 +197,7 @@ pub fn float_overflow_addr(rt: &Runtime) -> Result<usize> {
     if let Some(block) = overflow.filter(|block| rt.space.find(block.base) == Some(*block)) {
         return Ok(block.base);
     }
-    let owner = Owner::Device(context.device);
+    let owner = Owner::Image(context.device);
     match rt.space.alloc(owner, OVERFLOW_BYTES, OVERFLOW_BYTES, OVERFLOW_BYTES, Page::Normal, 0) {
         Ok(block) => {
             observer::tell(|o| o.allocated(&block));

@@ -15,11 +15,11 @@ use std::time::Instant;
 
 use ascendcl_sys as sys;
 use parking_lot::{Mutex, MutexGuard};
-use toprope_engine::memory::{Block, Owner};
+use toprope_engine::memory::Owner;
 
 use crate::error::Result;
 use crate::process::Runtime;
-use crate::{context, observer, refuse, stream, thread};
+use crate::{context, memory, refuse, stream, thread};
 
 pub mod info;
 pub mod limit;
@@ -264,16 +264,10 @@ fn tear_down(rt: &Runtime, device: &Device, mut sets: MutexGuard<'_, Sets>) {
         context::close(rt, &context, primary);
     }
     for block in doomed {
-        free_exact(rt, &block);
+        // Freed by the program meanwhile, or there already belongs to somebody who set the device again.
+        memory::discard(rt, &block);
     }
     thread::unbind_device(device.id);
-}
-
-/// Frees a block unless the program freed it meanwhile, and then its place may belong to somebody else already.
-pub(crate) fn free_exact(rt: &Runtime, block: &Block) {
-    if rt.space.find(block.base) == Some(*block) && rt.space.free(block.base).is_ok() {
-        observer::tell(|o| o.freed(block));
-    }
 }
 
 /// aclrtGetDevice: the device of the current context.

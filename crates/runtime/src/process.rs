@@ -15,10 +15,11 @@ use crate::error::{Error, Result};
 use crate::exception::{self, Exceptions};
 use crate::handle::{Kind, Table};
 use crate::init::Init;
+use crate::memory::ledger::Ledger;
 use crate::observer;
 use crate::profile::{Profile, Request};
 use crate::system::System;
-use crate::{callback, event, stream, timeout};
+use crate::{callback, event, host, managed, stream, symbol, timeout};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -28,6 +29,8 @@ pub struct Runtime {
     pub engine: Engine,
     /// Memory.
     pub space: Space,
+    /// How much of each device's memory is in use.
+    pub ledger: Ledger,
     /// The devices, by the program's device id.
     pub devices: Box<[Device]>,
     /// Which devices of the machine these are.
@@ -64,6 +67,12 @@ pub struct Runtime {
     pub host_funcs: callback::Desk,
     /// Time limits.
     pub timeouts: timeout::Timeouts,
+    /// Registered host memory.
+    pub host: host::Registry,
+    /// Managed pages.
+    pub managed: managed::Managed,
+    /// Device variables.
+    pub symbols: symbol::Symbols,
 }
 
 static RUNTIME: OnceLock<std::result::Result<Runtime, Refused>> = OnceLock::new();
@@ -129,6 +138,7 @@ fn make() -> std::result::Result<Runtime, Refused> {
     Ok(Runtime {
         engine,
         space,
+        ledger: Ledger::new(profile.devices, profile.device_memory),
         devices,
         visible,
         init: Init::default(),
@@ -147,6 +157,9 @@ fn make() -> std::result::Result<Runtime, Refused> {
         reports: Default::default(),
         host_funcs: Default::default(),
         timeouts: Default::default(),
+        host: host::Registry::default(),
+        managed: managed::Managed::new(),
+        symbols: symbol::Symbols::default(),
         profile,
     })
 }

@@ -60,7 +60,17 @@ fn product(out: &mut String, spec: &Spec, row: Row<'_>) -> Result<()> {
         let _ = writeln!(out, "{column}: {},", row.number::<u64>(column)?);
     }
     let _ = writeln!(out, "pad32: {pad32}, pad_giant: {pad_giant},");
-    for column in ["default_stream", "uvm", "host_register", "symbol", "failure_mode_default_stream"] {
+    for column in [
+        "default_stream",
+        "uvm",
+        "host_register",
+        "symbol",
+        "failure_mode_default_stream",
+        "hbm",
+        "dvpp_memory",
+        "va_flag",
+        "copy_2d_device",
+    ] {
         let _ = writeln!(out, "{column}: {},", yes(column)?);
     }
     let _ = writeln!(out, "page_normal: {},", row.number::<u64>("page_normal")?);
@@ -205,6 +215,14 @@ pub struct Product {
     pub page_huge: u64,
     /// Whether 1 GiB pages exist.
     pub page_giant: bool,
+    /// Whether device memory is HBM; DDR otherwise.
+    pub hbm: bool,
+    /// Whether media (DVPP) memory is a kind of its own; otherwise device memory counts as such.
+    pub dvpp_memory: bool,
+    /// Whether the VA flag of a host allocation is supported: registered, its device address equals the host's.
+    pub va_flag: bool,
+    /// 2D copies inside device memory.
+    pub copy_2d_device: bool,
     /// OR of the `ACL_EVENT_*` flags that events may be created with.
     pub event_flags: u32,
     /// OR of the `ACL_STREAM_*` flags that streams may be created with, those without effect included.

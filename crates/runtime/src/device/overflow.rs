@@ -22,7 +22,8 @@ pub fn get(rt: &Runtime, addr: usize, size: usize, stream: u64) -> Result<()> {
         );
     }
     let inside = rt.space.find(addr).is_some_and(|block| {
-        matches!(block.owner, Owner::Device(_) | Owner::Managed) && addr - block.base + size <= block.usable
+        matches!(block.owner, Owner::Device(_) | Owner::Image(_) | Owner::Managed)
+            && addr - block.base + size <= block.usable
     });
     if !inside {
         return refuse!(
