@@ -53,7 +53,7 @@ compile_error!("toprope-engine: faults, memory files and protection keys are wri
 
 pub use action::{install, installed};
 pub use fork::forked;
-pub use scope::{Abandoned, KernelFault, Scope, State, fault_count, wait_any};
+pub use scope::{Abandoned, KernelFault, Scope, State, fault_count, nudge, wait_any};
 pub use stack::prepare_thread;
 
 /// What a guarded access or a kernel ran into.

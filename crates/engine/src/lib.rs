@@ -6,5 +6,7 @@
 pub mod fault;
 #[cfg(not(loom))]
 pub mod memory;
+// Under loom only the models use it.
+#[cfg_attr(loom, allow(dead_code))]
 pub mod queue;
 pub mod sync;

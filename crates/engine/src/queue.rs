@@ -11,8 +11,8 @@
 //! | RUNNING → QUEUED | owner: end of its budget, a higher priority, a helper's target or deadline | position saved and published, store, list, kick |
 //! | RUNNING → QUEUED_W | helping host that meets user code | as above, urgent; only workers may claim it |
 //! | RUNNING → WAITING | owner that meets an unmet wait | under the waiter lock of the *other* line, after it has registered there |
-//! | WAITING → QUEUED | who publishes that position; the timer; an abort | entry taken out and state changed under that same lock |
-//! | RUNNING → QUEUED | supervisor, for an owner whose kernel faulted or was given up | it finishes the task in the owner's place |
+//! | WAITING → QUEUED | who publishes that position; the watch, at a deadline; an abort | entry taken out and state changed under that same lock |
+//! | RUNNING → QUEUED | the watch, for an owner whose kernel faulted or was given up | it finishes the task in the owner's place |
 //!
 //! A stream that is QUEUED is in a list, or is the private "next" of the worker that unblocked it, which lists it after at
 //! most 64 tasks and before anything long. List entries may be stale: a claim that fails drops them.
@@ -31,10 +31,10 @@
 //! Hints, `Relaxed`: what a WAITING stream waits for, the cost estimates, the spinning workers' `urgent` flag.
 //!
 //! # Locks, in the order in which they may be taken
-//! producer lock of a stream (nothing is taken under it, but the table of free slots is not either) ·
-//! waiter lock of a line → policy lock of the lists · failure lock of a stream · alarms of the timer · seats.
-//! No system call and no user code runs under a lock, except the wake of a sleeping host (its futex word is on its
-//! stack, so the waker must be through before it leaves).
+//! producer lock of a stream → its failure lock (when a closed stream ends) · waiter lock of a line → policy lock of the
+//! lists · watch · seats · free indexes of a table. Those between dots are never held together.
+//! No user code runs under a lock, and no system call, except the wake of a sleeping host (its futex word is on its
+//! stack, so the waker must be through before it leaves) and the start of the watch.
 //!
 //! # Failures
 //! A stream keeps its first failure until it is taken. Tasks after it run, or are skipped if the stream stops on failure.
@@ -71,11 +71,11 @@ mod table;
 #[cfg(not(loom))]
 mod task;
 #[cfg(not(loom))]
-mod timer;
-#[cfg(not(loom))]
 mod user;
 #[cfg(not(loom))]
 mod wait;
+#[cfg(not(loom))]
+mod watch;
 #[cfg(not(loom))]
 mod worker;
 

@@ -41,11 +41,11 @@ pub enum Place {
 
 #[cfg(not(loom))]
 mod real {
-    pub use parking_lot::{Condvar, Mutex};
+    pub use parking_lot::Mutex;
     pub use std::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     };
-    pub use std::sync::{Arc, OnceLock, Weak};
+    pub use std::sync::{Arc, Weak};
     use std::time::Duration;
 
     /// A sequentially consistent fence at a named place.
@@ -71,6 +71,19 @@ mod real {
     pub fn yield_now() {
         // SAFETY: sched_yield takes no argument and touches no memory of ours.
         unsafe { libc::sched_yield() };
+    }
+
+    /// Something that others reach by pointer: a model sees a use after its end. Here it is nothing.
+    #[derive(Default)]
+    pub struct Alive;
+
+    impl Alive {
+        /// It is being used.
+        #[inline(always)]
+        pub fn used(&self) {}
+        /// Its end.
+        #[inline(always)]
+        pub fn end(&self) {}
     }
 
     /// A word that threads sleep on.
@@ -156,6 +169,21 @@ mod model {
                 Ok(guard) => guard,
                 Err(poisoned) => poisoned.into_inner(),
             }
+        }
+    }
+
+    /// Something that others reach by pointer: a use that is not ordered before its end fails the model.
+    #[derive(Default)]
+    pub struct Alive(loom::cell::UnsafeCell<()>);
+
+    impl Alive {
+        /// It is being used.
+        pub fn used(&self) {
+            self.0.with(|_| ());
+        }
+        /// Its end.
+        pub fn end(&self) {
+            self.0.with_mut(|_| ());
         }
     }
 

@@ -1,5 +1,7 @@
 //! Copies and fills: the right bytes, and an error for every kind of bad address.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 #[path = "memory/pages.rs"]
 mod pages;
 

@@ -7,12 +7,15 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use std::sync::Arc;
+
 use ascendcl_sys as sys;
 use toprope_engine::queue::{self, Mark, Signal, Task};
 
 use crate::callback::{self, Seat};
 use crate::context::{self, Context};
 use crate::error::Result;
+use crate::exception::Origin;
 use crate::handle::{Kind, Pin, describe};
 use crate::process::{self, Runtime};
 use crate::{observer, refuse, thread};
@@ -36,6 +39,8 @@ pub struct Stream {
     pub flags: u32,
     /// The default stream of its context.
     pub default: bool,
+    /// For whoever reports a task that failed.
+    origin: Arc<Origin>,
     /// 0 (highest) to 7.
     priority: AtomicU32,
     /// Why it takes no more tasks: [`ABORTED`], [`BROKEN`]; 0 if it takes them.
@@ -64,6 +69,7 @@ impl Stream {
     /// Adds a task.
     #[inline]
     pub fn push(&self, rt: &Runtime, task: Task) -> u64 {
+        self.origin.submit();
         let position = rt.engine.push(self.queue, task);
         // aclrtGetThreadLastTaskId#03
         if !self.default {
@@ -202,7 +208,9 @@ fn open(rt: &Runtime, context: &Pin<'_, Context>, priority: u32, flags: u32, def
         device.give_stream_id(id);
         return no_more(rt);
     };
+    let origin = rt.exceptions.opened(queue, context.device, id);
     let stream = Stream {
+        origin,
         queue,
         context: context.handle(),
         device: context.device,

@@ -142,12 +142,7 @@ impl Scope {
         self.pc.store(fault.pc, Ordering::Relaxed);
         // Abandoned code that faults stays abandoned.
         if self.state.compare_exchange(RUNNING, FAULTED, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            FAULTS.fetch_add(1, Ordering::AcqRel);
-            // SAFETY: wakes sleepers on a static word.
-            unsafe {
-                let flags = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
-                libc::syscall(libc::SYS_futex, FAULTS.as_ptr(), flags, i32::MAX);
-            }
+            nudge();
         }
         // SAFETY: full sets are valid; with every signal blocked no handler of the program runs on a dead thread, and the
         // word below never changes.
@@ -191,7 +186,17 @@ impl Drop for Inside {
     }
 }
 
-/// How many scopes have faulted in this process. Read it before looking at the scopes, then sleep in [`wait_any`].
+/// Wakes everyone who sleeps in [`wait_any`], as a fault does.
+pub fn nudge() {
+    FAULTS.fetch_add(1, Ordering::AcqRel);
+    // SAFETY: wakes sleepers on a static word.
+    unsafe {
+        let flags = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+        libc::syscall(libc::SYS_futex, FAULTS.as_ptr(), flags, i32::MAX);
+    }
+}
+
+/// How many scopes have faulted in this process, and nudges. Read it before looking at the scopes, then sleep in [`wait_any`].
 pub fn fault_count() -> u32 {
     FAULTS.load(Ordering::Acquire)
 }

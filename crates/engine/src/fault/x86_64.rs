@@ -185,8 +185,8 @@ pub(crate) unsafe fn guarded(dst: usize, src: usize, span: usize, routine: Routi
     Err(Fault { signal: outcome.signal as i32, address: outcome.address })
 }
 
-/// How far below its frame the routine's stack may reach: room for a sanitizer's version of it, and less than a signal
-/// frame and a handler below it need.
+/// How far below its frame the routine's stack may reach: less than a signal frame and a handler below it need. (A sanitizer's
+/// version of a routine reaches further; then the address must be one of the operands'.)
 const ROUTINE_STACK: usize = 1024;
 
 /// Handler only: if the interrupted code is a guarded routine and the fault its own, makes `context` return from the
@@ -211,7 +211,10 @@ pub(crate) unsafe fn resume(context: *mut c_void, signal: i32, address: usize) -
     // `len` may count 4-byte words, so the range is taken four times as long.
     let span = frame.len.saturating_mul(4);
     let within = |start: usize| address.wrapping_sub(start) < span;
-    if !(near || within(frame.dst) || within(frame.src)) {
+    // The kernel gives no address if it is none that a process can have.
+    const CANONICAL_END: usize = 1 << 47;
+    let beyond = |start: usize| address == 0 && start.saturating_add(span) > CANONICAL_END;
+    if ![frame.dst, frame.src].iter().any(|&start| near || within(start) || beyond(start)) {
         return false;
     }
     const DIRECTION_FLAG: i64 = 0x400;
@@ -248,5 +251,70 @@ pub(crate) unsafe fn key_access(key: u32, open: bool) {
         let rights = if open { rights & !mask } else { rights | mask };
         // No `nomem`: accesses must not move over the change.
         asm!("wrpkru", in("eax") rights, in("ecx") 0, in("edx") 0, options(nostack, preserves_flags));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A routine that leaves as much behind as it can before it touches `dst`: the direction flag, wide registers, a moved
+    // stack, and every callee-saved register.
+    global_asm!(
+        ".pushsection .text.toprope_engine_test_rude,\"ax\",@progbits",
+        ".hidden toprope_engine_test_rude",
+        ".globl toprope_engine_test_rude",
+        "toprope_engine_test_rude:",
+        "push rbp",
+        "push rbx",
+        "sub rsp, 256",
+        "xor ebp, ebp",
+        "xor ebx, ebx",
+        "xor r12d, r12d",
+        "xor r13d, r13d",
+        "xor r14d, r14d",
+        "xor r15d, r15d",
+        "std",
+        "mov byte ptr [rdi], 1",
+        "ud2",
+        ".popsection",
+    );
+    unsafe extern "C" {
+        fn toprope_engine_test_rude();
+    }
+
+    #[test]
+    fn a_fault_leaves_nothing_behind() {
+        crate::fault::prepare_thread();
+        let values: Vec<u64> = (0..8).map(std::hint::black_box).collect();
+        let [a, b, c, d, e, f, g, h] = values[..] else { panic!() };
+        let outer = 0x1234;
+        for round in 0..3 {
+            // SAFETY: the routine does nothing but fault; the words are this thread's. A word that is not zero is put in
+            // place to see that it comes back; no handler follows it, because the trampoline's own frame is in front.
+            let (result, flags, guard) = unsafe {
+                (*words()).guard = outer;
+                let result = guarded(64 + round, 0, 1, toprope_engine_test_rude as Routine);
+                let flags: u64;
+                asm!("pushfq", "pop {}", out(reg) flags);
+                asm!("cld");
+                (result, flags, std::mem::replace(&mut (*words()).guard, 0))
+            };
+            assert_eq!(result, Err(Fault { signal: libc::SIGSEGV, address: 64 + round }));
+            assert_eq!(flags & 0x400, 0, "direction flag");
+            assert_eq!(guard, outer);
+        }
+        assert_eq!([a, b, c, d, e, f, g, h], [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn a_copy_that_ends_well_leaves_the_guard_as_it_was() {
+        let (from, mut to) = (7u8, 0u8);
+        // SAFETY: two bytes of this frame; the thread's own words.
+        unsafe {
+            guarded(&raw mut to as usize, &raw const from as usize, 1, libc::memmove as Routine).unwrap();
+            assert_eq!((*words()).guard, 0);
+            assert_eq!((&raw const to).read_volatile(), 7);
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! Address space and memory files.
 
 use super::guard::Key;
-use std::ptr;
 
 /// Arenas begin at multiples of this: 1 GiB.
 pub(super) const GRANULE: usize = 1 << 30;
@@ -86,34 +85,39 @@ impl Drop for Region {
 
 /// Reserves addresses, at `place` if it is free, else at any multiple of a granule.
 fn reserve(place: usize, bytes: usize) -> Result<usize, i32> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: never replaces a mapping; unmaps only what it has just mapped.
-    unsafe {
-        let hint = place as *mut libc::c_void;
-        let fixed = libc::mmap(hint, bytes, libc::PROT_NONE, flags | libc::MAP_FIXED_NOREPLACE, -1, 0);
-        if fixed == hint {
+    let reserve_at = |place: usize, bytes| {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping; a place is only a hint and replaces nothing.
+        let map = unsafe { libc::mmap(place as *mut libc::c_void, bytes, libc::PROT_NONE, flags, -1, 0) };
+        if map == libc::MAP_FAILED { Err(errno()) } else { Ok(map as usize) }
+    };
+    let give_back = |start: usize, end: usize| {
+        if end > start {
+            // SAFETY: a part of what was reserved here.
+            unsafe { libc::munmap(start as *mut libc::c_void, end - start) };
+        }
+    };
+    if !thread_sanitizer() {
+        // A hint and not MAP_FIXED_NOREPLACE: the same for us, in every kernel, and sanitizers that move mappings can do so.
+        let got = reserve_at(place, bytes)?;
+        if got == place {
             return Ok(place);
         }
-        if fixed != libc::MAP_FAILED {
-            // Kernels before 4.17 take the place for a hint.
-            libc::munmap(fixed, bytes);
-        }
-        let more = bytes.checked_add(GRANULE).ok_or(libc::ENOMEM)?;
-        let any = libc::mmap(ptr::null_mut(), more, libc::PROT_NONE, flags, -1, 0);
-        if any == libc::MAP_FAILED {
-            return Err(errno());
-        }
-        let start = any as usize;
-        let base = start.next_multiple_of(GRANULE);
-        if base > start {
-            libc::munmap(any, base - start);
-        }
-        let end = start + more;
-        if end > base + bytes {
-            libc::munmap((base + bytes) as *mut libc::c_void, end - base - bytes);
-        }
-        Ok(base)
+        give_back(got, got + bytes);
     }
+    let more = bytes.checked_add(GRANULE).ok_or(libc::ENOMEM)?;
+    let start = reserve_at(0, more)?;
+    let base = start.next_multiple_of(GRANULE);
+    give_back(start, base);
+    give_back(base + bytes, start + more);
+    Ok(base)
+}
+
+/// Whether the process runs under ThreadSanitizer. It ends a process that maps memory outside a few ranges, of which the one
+/// for mappings has 1.5 TiB, at places of the system's choice.
+pub(super) fn thread_sanitizer() -> bool {
+    // SAFETY: looks a name up.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__tsan_init".as_ptr()) }.is_null()
 }
 
 /// Maps a file's first bytes over reserved addresses.

@@ -1,9 +1,10 @@
 //! All memory of the process: the arenas, and the way from any address to its arena.
 
-use super::arena::{Arena, Plan, Want};
+use super::arena::{Arena, Plan};
 use super::guard::{self, Key};
+use super::heap::Want;
 use super::record::Stable;
-use super::region::GRANULE;
+use super::region::{GRANULE, thread_sanitizer};
 use super::registered::Registered;
 use super::sparse::Sparse;
 use super::{AllocError, Block, CHUNK, FreeError, Layout, Owner, Page, SMALLEST, Usage};
@@ -17,6 +18,9 @@ const ADDRESSES: usize = 1 << 47;
 const DEVICES_AT: usize = 0x1200_0000_0000;
 const PINNED_AT: usize = 0x2000_0000_0000;
 const ALIASES_AT: usize = 0x2800_0000_0000;
+
+/// Most addresses of an arena under ThreadSanitizer, which leaves room for sixteen devices then.
+const SANITIZED_BYTES: usize = 32 << 30;
 
 /// Addresses for registered memory as devices see it; no memory is behind them.
 const ALIAS_BYTES: usize = 4 << 40;
@@ -106,6 +110,7 @@ impl Space {
         if !layout.managed_base.is_multiple_of(GRANULE) || layout.devices > 65_000 {
             return Err(AllocError::Refused(libc::EINVAL));
         }
+        let most = if thread_sanitizer() { SANITIZED_BYTES } else { ADDRESSES };
         let granules = Sparse::new(ADDRESSES / GRANULE).map_err(AllocError::Refused)?;
         let bytes = room(layout.device_bytes);
         let device = |device: usize| Plan {
@@ -129,7 +134,9 @@ impl Space {
             host(layout.managed_base, (window, window), Some("toprope-managed"), layout.managed_bytes),
             host(ALIASES_AT, (ALIAS_BYTES, ALIAS_BYTES / 256), None, ALIAS_BYTES as u64),
         ];
-        let arenas = (0..usize::from(layout.devices)).map(device).chain(others).map(Arena::new).collect();
+        let capped = |plan: Plan| Plan { bytes: (plan.bytes.0.min(most), plan.bytes.1.min(most)), ..plan };
+        let plans = (0..usize::from(layout.devices)).map(device).chain(others).map(capped);
+        let arenas = plans.map(Arena::new).collect();
         let map = Stable::new(Box::new(Map { granules, arenas, registered: Registered::default(), layout }));
         let key = if layout.guard { Key::new() } else { None };
         if key.is_some() {

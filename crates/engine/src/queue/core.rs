@@ -1,5 +1,6 @@
 //! What all parts of the engine share.
 
+use super::bulk::Board;
 use super::line::Line;
 use super::mark::{INDEXES, Mark};
 use super::park::{Kick, Roster};
@@ -7,8 +8,8 @@ use super::ready::Ready;
 use super::signal::Counter;
 use super::slot::Slot;
 use super::table::Table;
-use super::timer::Timer;
 use super::user::Seats;
+use super::watch::Watch;
 use super::{Config, Failure, Probe, Stream, worker};
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering, Weak};
 use std::time::Instant;
@@ -24,8 +25,9 @@ pub(crate) struct Core {
     pub max_streams: u32,
     pub ready: Ready,
     pub roster: Roster,
-    pub timer: Timer,
+    pub watch: Watch,
     pub seats: Seats,
+    pub board: Board,
     pub probe: Box<dyn Probe>,
     pub watched: AtomicBool,
     pub copy_fault_code: u32,
@@ -58,8 +60,9 @@ impl Core {
             watches_hosts: policy.watches_hosts(),
             ready: Ready::new(policy),
             roster: Roster::new(config.workers),
-            timer: Timer::default(),
+            watch: Watch::default(),
             seats: Seats::default(),
+            board: Board::default(),
             probe: config.probe,
             watched: AtomicBool::new(false),
             copy_fault_code: config.copy_fault_code,
@@ -91,6 +94,12 @@ impl Core {
     #[inline]
     pub(crate) fn watched(&self) -> bool {
         self.watched.load(Ordering::Relaxed)
+    }
+
+    /// Whether a worker has something to look at.
+    #[inline]
+    pub(crate) fn pending(&self) -> bool {
+        self.ready.pending() || self.board.pending()
     }
 
     /// Lists a stream that is QUEUED. The caller kicks.

@@ -1,11 +1,11 @@
 //! The engine's surface: what the runtime calls.
 
 use super::core::Core;
-use super::slot::{ABORT, Slot};
-use super::state::{IDLE, QUEUED, WAITING};
+use super::slot::Slot;
+use super::state::{IDLE, QUEUED};
 use super::worker;
 use super::{Config, Failure, Mark, Signal, Stream, Task, Waited, processors, user};
-use crate::sync::{Arc, Ordering, Place, full_fence};
+use crate::sync::{Arc, Ordering};
 use std::time::Instant;
 
 /// Estimated work from which on a worker is fetched at once.
@@ -160,9 +160,7 @@ impl Engine {
         };
         let upto = slot.fifo.tail();
         slot.skip_to.fetch_max(upto, Ordering::AcqRel);
-        slot.attention.fetch_or(ABORT, Ordering::AcqRel);
-        full_fence(Place::Abort);
-        if slot.state.get() == WAITING
+        if slot.state.abort(&slot.attention)
             && let Some(line) = self.core.line(slot.awaited())
         {
             // Its wait was registered before the flag was seen, so the hint is right; not found: woken meanwhile.
@@ -224,6 +222,6 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.core.ready.stop();
         self.core.roster.fetch_all();
-        self.core.stop_timer();
+        self.core.stop_watch();
     }
 }

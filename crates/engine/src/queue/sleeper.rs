@@ -1,22 +1,32 @@
 //! A host thread that sleeps until a line reaches a position.
 
 use super::line::{Line, Who};
-use crate::sync::{Futex, Ordering};
+use crate::sync::{Alive, Futex, Ordering};
 use std::time::Instant;
 
 /// The futex word of one sleeping host thread; lives on its stack.
 #[derive(Default)]
-pub(crate) struct Sleeper(Futex);
+pub(crate) struct Sleeper {
+    futex: Futex,
+    alive: Alive,
+}
 
 impl Sleeper {
     /// Wakes it; called under the line's lock.
     pub(crate) fn wake(&self) {
-        self.0.word.store(1, Ordering::Release);
-        self.0.wake_one();
+        self.futex.word.store(1, Ordering::Release);
+        self.futex.wake_one();
+        self.alive.used();
     }
 
     fn woken(&self) -> bool {
-        self.0.word.load(Ordering::Acquire) != 0
+        self.futex.word.load(Ordering::Acquire) != 0
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        self.alive.end();
     }
 }
 
@@ -40,7 +50,7 @@ pub(crate) fn sleep(
             // Not found: the waker was faster, and is through since `cancel` has had the lock.
             return !line.cancel(|who| who == me, || ());
         }
-        sleeper.0.wait(0, left);
+        sleeper.futex.wait(0, left);
     }
     line.leave();
     true

@@ -1,6 +1,6 @@
 //! A stream's state word and its listed flag.
 
-use crate::sync::{AtomicBool, AtomicU32, Ordering, Place, planted};
+use crate::sync::{AtomicBool, AtomicU32, Ordering, Place, full_fence, planted};
 
 /// Nothing to do. Left and entered only under the producer lock.
 pub(crate) const IDLE: u32 = 0;
@@ -12,6 +12,9 @@ pub(crate) const RUNNING: u32 = 2;
 pub(crate) const QUEUED_W: u32 = 3;
 /// Registered with the line it waits for. Left only under the waiter lock of that line.
 pub(crate) const WAITING: u32 = 4;
+
+/// Bit of a stream's `attention` word: tasks added before the abort are dropped.
+pub(crate) const ABORT: u32 = 4;
 
 /// Who claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,14 +57,23 @@ impl State {
         self.word.store(if needs_worker { QUEUED_W } else { QUEUED }, Ordering::Release);
     }
 
-    /// RUNNING to WAITING, by the owner under the waiter lock of the line it is registered with.
-    pub(crate) fn park(&self) {
+    /// RUNNING to WAITING, by the owner under the waiter lock of the line it is registered with; false, and still RUNNING,
+    /// if the stream is being aborted. An abort that has not seen WAITING is seen here.
+    pub(crate) fn park(&self, attention: &AtomicU32) -> bool {
         self.word.store(WAITING, Ordering::Release);
+        full_fence(Place::Abort);
+        let stay = attention.load(Ordering::Relaxed) & ABORT == 0;
+        if !stay {
+            self.word.store(RUNNING, Ordering::Relaxed);
+        }
+        stay
     }
 
-    /// WAITING back to RUNNING, by the owner that has just parked, still under that lock.
-    pub(crate) fn unpark(&self) {
-        self.word.store(RUNNING, Ordering::Relaxed);
+    /// Sets the abort bit. True: the stream may be WAITING, and must be taken out of its line.
+    pub(crate) fn abort(&self, attention: &AtomicU32) -> bool {
+        attention.fetch_or(ABORT, Ordering::AcqRel);
+        full_fence(Place::Abort);
+        self.get() == WAITING
     }
 
     /// WAITING to QUEUED, under the waiter lock of the line, by whoever took the entry out.

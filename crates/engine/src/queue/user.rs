@@ -5,18 +5,16 @@
 //! the workers.
 //!
 //! A kernel runs in its worker's [`Scope`]. If it faults, its thread is parked for good in the signal handler; the
-//! supervisor finishes the task in its place: nothing that the stream needs is on the dead thread's stack. The thread is
+//! watch ([`super::watch`]) finishes the task in its place: nothing that the stream needs is on the dead thread's stack. The thread is
 //! not counted as active any more, so the next kick that needs a worker starts one.
 
 use super::core::Core;
 use super::mark::{Mark, Stream};
-use super::worker;
 use crate::fault::{self, Scope, State};
-use crate::sync::{Arc, AtomicU64, Mutex, Ordering};
+use crate::sync::{AtomicU64, Mutex, Ordering};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
 
 thread_local! {
     /// The engine and stream whose user code this thread runs.
@@ -31,7 +29,7 @@ pub(crate) struct Seat {
     task: AtomicU64,
 }
 
-/// All seats, and whether the supervisor runs.
+/// All seats.
 #[derive(Default)]
 pub(crate) struct Seats(Mutex<Inner>);
 
@@ -40,7 +38,6 @@ struct Inner {
     taken: Vec<&'static Seat>,
     /// Seats of workers that have ended, for the next ones.
     free: Vec<&'static Seat>,
-    supervised: bool,
 }
 
 /// How user code ended.
@@ -119,13 +116,11 @@ pub(crate) fn stand_up(core: &Core) {
 }
 
 impl Core {
-    /// The calling worker's seat; starts the supervisor with the first one.
+    /// The calling worker's seat; starts the watch with the first one.
     #[cold]
     fn sit_down(&self) -> &'static Seat {
+        self.start_watch();
         let mut seats = self.seats.0.lock();
-        if !seats.supervised {
-            seats.supervised = worker::spawn_thread(self, "toprope-faults".to_owned(), supervise);
-        }
         let seat: &'static Seat = seats
             .free
             .pop()
@@ -180,7 +175,7 @@ impl Core {
     }
 
     /// Looks for scopes that have faulted.
-    fn take_over_faulted(&self) {
+    pub(crate) fn take_over_faulted(&self) {
         let faulted: Vec<_> = {
             let seats = self.seats.0.lock();
             seats.taken.iter().copied().filter(|s| s.scope.state() == State::Faulted).collect()
@@ -188,22 +183,5 @@ impl Core {
         for seat in faulted {
             self.take_over(seat, self.kernel_fault_code);
         }
-    }
-}
-
-fn supervise(core: Arc<Core>) {
-    let core = {
-        let weak = core.me.clone();
-        drop(core);
-        weak
-    };
-    loop {
-        let seen = fault::fault_count();
-        match core.upgrade() {
-            Some(core) if !core.ready.stopped() => core.take_over_faulted(),
-            _ => return,
-        }
-        // Without a fault there is nothing to do; the hour only lets the thread of a dropped engine end.
-        fault::wait_any(seen, Duration::from_secs(3600));
     }
 }

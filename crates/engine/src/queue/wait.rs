@@ -6,7 +6,7 @@ use super::exec::Runner;
 use super::line::Line;
 use super::mark::Mark;
 use super::sleeper;
-use super::state::{Claimer, QUEUED, WAITING};
+use super::state::{Claimer, QUEUED, RUNNING, WAITING};
 use super::worker::YIELD;
 use crate::sync::{Ordering, spin_loop, yield_now};
 use std::time::{Duration, Instant};
@@ -100,6 +100,7 @@ impl Core {
                     }
                 }
                 WAITING => mark = slot.awaited(),
+                RUNNING => return self.join(Some(index), deadline),
                 _ => return false,
             }
         }

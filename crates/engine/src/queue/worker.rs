@@ -121,6 +121,10 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
             }
             None => {
                 let Some(Choice { stream, budget }) = core.ready.next() else {
+                    if core.join(None, None) {
+                        worked = true;
+                        continue;
+                    }
                     break;
                 };
                 let Some(slot) = core.streams.get(stream) else {
@@ -142,7 +146,7 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
 
 /// From active down to deep park; Work when there may be something again.
 fn step_down(core: &Core, last_work: Instant) -> Down {
-    let pending = || core.ready.pending();
+    let pending = || core.pending();
     if core.roster.begin_spin(pending) == Down::Work || (!core.solo && spin(core)) {
         return Down::Work;
     }

@@ -1,5 +1,7 @@
 //! Pages with protected neighbours, for the memory tests.
 
+#![allow(dead_code, reason = "not every test file uses every helper")]
+
 use std::ptr;
 
 pub const PAGE: usize = 4096;
@@ -36,7 +38,6 @@ impl Pages {
     }
 
     /// Makes one page read-only.
-    #[allow(dead_code)]
     pub fn freeze(&self, page: usize) {
         self.protect(page, libc::PROT_READ);
     }

@@ -1,0 +1,102 @@
+//! The watch: one thread, started with the first timed wait that really parks or the first kernel. It sleeps until the
+//! earliest deadline or the next fault, takes streams out of waits whose time is over, and takes over from workers
+//! whose kernels have faulted.
+
+use super::core::Core;
+use super::mark::Mark;
+use super::worker;
+use crate::fault;
+use crate::sync::{Arc, Mutex};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::{Duration, Instant};
+
+/// Sleep without a deadline.
+const LONG: Duration = Duration::from_secs(3600);
+/// Alarms up to this number are never looked through for stale ones.
+const FEW: usize = 256;
+
+/// A deadline. It may be stale: the ticket tells whether the stream still is in that very wait.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Alarm {
+    at: Instant,
+    stream: u32,
+    ticket: u64,
+    mark: u64,
+}
+
+#[derive(Default)]
+struct Inner {
+    alarms: BinaryHeap<Reverse<Alarm>>,
+    /// Above this number stale alarms are dropped.
+    purge_at: usize,
+    running: bool,
+    stop: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Watch(Mutex<Inner>);
+
+impl Core {
+    /// Wakes `stream` at `at` if it then still waits for `mark` with that ticket. Called after the stream has parked: an
+    /// alarm for a wait that is over already does nothing.
+    pub(crate) fn set_alarm(&self, at: Instant, stream: u32, ticket: u64, mark: Mark) {
+        let first = {
+            let mut watch = self.watch.0.lock();
+            if watch.alarms.len() >= watch.purge_at.max(FEW) {
+                watch.alarms.retain(|Reverse(alarm)| !self.stale(alarm));
+                watch.purge_at = watch.alarms.len() * 2;
+            }
+            let first = watch.alarms.peek().is_none_or(|Reverse(earliest)| at < earliest.at);
+            watch.alarms.push(Reverse(Alarm { at, stream, ticket, mark: mark.0 }));
+            first
+        };
+        if first {
+            fault::nudge();
+        }
+        self.start_watch();
+    }
+
+    /// A hint: the stream is past that wait. One that is found current by mistake is only kept longer.
+    fn stale(&self, alarm: &Alarm) -> bool {
+        self.streams.get(alarm.stream).is_none_or(|slot| slot.line.done() > alarm.ticket)
+    }
+
+    /// Starts the thread if it does not run.
+    pub(crate) fn start_watch(&self) {
+        let mut watch = self.watch.0.lock();
+        if !watch.running {
+            watch.running = worker::spawn_thread(self, "toprope-watch".to_owned(), run);
+        }
+    }
+
+    pub(crate) fn stop_watch(&self) {
+        self.watch.0.lock().stop = true;
+        fault::nudge();
+    }
+}
+
+fn run(core: Arc<Core>) {
+    let mut handled = 0;
+    loop {
+        let seen = fault::fault_count();
+        if seen != handled {
+            core.take_over_faulted();
+            handled = seen;
+        }
+        let mut watch = core.watch.0.lock();
+        if watch.stop {
+            return;
+        }
+        let now = Instant::now();
+        let nap = watch.alarms.peek().map_or(LONG, |Reverse(alarm)| alarm.at.saturating_duration_since(now));
+        let due = if nap.is_zero() { watch.alarms.pop() } else { None };
+        drop(watch);
+        match due {
+            Some(Reverse(alarm)) => core.time_out(Mark(alarm.mark), alarm.stream, alarm.ticket),
+            None => {
+                fault::wait_any(seen, nap);
+            }
+        }
+    }
+}
