@@ -169,7 +169,7 @@ impl Model {
                 // aclrtRecordEvent#07, #08
                 if let (Some(event), Some(epoch)) = (self.event(event), epoch) {
                     self.events[event].record = Some(self.streams[epoch.stream].clock.clone());
-                    self.events[event].reset = false;
+                    (self.events[event].reset, self.events[event].lost) = (false, false);
                 }
             }
             Call::ResetEvent { event, .. } => {
@@ -258,7 +258,7 @@ impl Model {
 
     fn new_event(&mut self, thread: usize, form: Form, flags: u32, raw: u64) {
         let device = self.current(thread).map_or(0, |context| self.contexts[context].device);
-        self.events.push(Event { raw, form, flags, device, alive: true, record: None, reset: false });
+        self.events.push(Event { raw, form, flags, device, alive: true, record: None, reset: false, lost: false });
     }
 
     /// aclrtResetDevice#03, aclrtResetDeviceForce#02
@@ -287,6 +287,9 @@ impl Model {
                 .map(|access| access.range.clone())
                 .collect();
             lost.into_iter().for_each(|range| buffer.forget(range));
+        }
+        for event in &mut self.events {
+            event.lost |= event.record.as_ref().is_some_and(depends);
         }
         for launched in self.launched.iter_mut().filter(|launched| depends(&launched.clock)) {
             launched.expect = None;

@@ -262,7 +262,7 @@ impl Driver {
         Ok(all)
     }
 
-    /// The runtime's own words about the last refusals on a thread.
+    /// The runtime's own words about the last refusal on a thread.
     pub fn words(&self, thread: usize) -> String {
         let table = self.table;
         let text = self.worker(thread).run(move || {
@@ -274,7 +274,7 @@ impl Driver {
             // SAFETY: a C string that lives until the next call on this thread.
             unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
         });
-        text.unwrap_or_default()
+        text.unwrap_or_default().lines().next().unwrap_or_default().to_owned()
     }
 }
 

@@ -94,6 +94,8 @@ pub struct Event {
     pub record: Option<Clock>,
     /// aclrtResetEvent was called since.
     pub reset: bool,
+    /// Its record may have been dropped with its stream.
+    pub lost: bool,
 }
 
 /// A host function that was launched.

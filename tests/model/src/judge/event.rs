@@ -191,7 +191,7 @@ impl Model {
             if self.gates(clock, true).next().is_some() {
                 certain = true;
                 v.wrong(late, "aclrtEventElapsedTime#06");
-            } else if !self.host.includes(clock) || found.reset {
+            } else if !self.host.includes(clock) || found.reset || found.lost {
                 v.wrong(late, "aclrtEventElapsedTime#06");
                 v.may_succeed = true;
             }
