@@ -158,12 +158,17 @@ impl Model {
         Some(Step { thread: turn.thread, call })
     }
 
+    /// A choice of 256, of which those from `bad` on are not made in calm sequences.
+    fn tame(&self, choice: u8, bad: u8) -> u8 {
+        if self.calm { choice % bad } else { choice }
+    }
+
     /// A handle: one of `live`, or something bad.
     fn pick(&self, pick: Pick, live: Vec<Handle>, dead: Vec<Handle>, foreign: Vec<Handle>) -> Handle {
         let of = |list: &[Handle], at: u8| list.get(usize::from(at) % list.len().max(1)).copied();
         let invented = [1, 0x7fff_0000_1234, u64::MAX, 1 << 62, 3 << 57 | 77, 2 << 57 | 1 << 32 | 3];
         let word = Handle { raw: invented[usize::from(pick.0) % invented.len()], what: What::Invented };
-        match pick.0 {
+        match self.tame(pick.0, 228) {
             0..228 => of(&live, pick.0).or_else(|| of(&dead, pick.0)).unwrap_or(Handle::NULL),
             228..234 => Handle::NULL,
             234..244 => of(&dead, pick.0).unwrap_or(word),
@@ -240,7 +245,7 @@ impl Model {
         // Large enough to be split over several workers.
         let large = if size.0 % 64 == 63 { Some(1_200_000) } else { None };
         let sane = large.unwrap_or(from(&good, size));
-        let size = if size.0 > 240 { from(&bad, size) } else { sane };
+        let size = if size.0 > 240 && !self.calm { from(&bad, size) } else { sane };
         Some(match kind.0 {
             0..100 => {
                 let policies = [sys::ACL_MEM_MALLOC_HUGE_FIRST, 1, 2, sys::ACL_MEM_MALLOC_HUGE_FIRST, 0x7fff_ffff];
@@ -304,7 +309,7 @@ impl Model {
             (true, false) => sys::ACL_MEMCPY_DEVICE_TO_HOST,
             (false, false) => sys::ACL_MEMCPY_DEVICE_TO_DEVICE,
         };
-        let kind = match ends.kind.0 {
+        let kind = match self.tame(ends.kind.0, 208) {
             0..176 => kind,
             176..208 => sys::ACL_MEMCPY_DEFAULT,
             208.. => u32::from(ends.kind.0) % 7,
@@ -319,7 +324,7 @@ impl Model {
             _ => Addr { raw: good.raw.wrapping_sub(64), from: good.from.map(|(buffer, at)| (buffer, at - 64)) },
         };
         let (mut dst, mut src) = (self.part(dst, to as isize), self.part(src, from as isize));
-        match ends.twist {
+        match self.tame(ends.twist, 200) {
             200..212 => dst = bad(ends.twist, dst),
             212..224 => src = bad(ends.twist, src),
             224..227 => src = dst,
@@ -332,7 +337,7 @@ impl Model {
         let (dst, src, mut count, mut kind) = self.plan_ends(&ends)?;
         let room = self.room(dst).unwrap_or(count);
         let mut max = if ends.len.0 % 2 == 0 { count } else { room.max(count) };
-        match ends.twist {
+        match self.tame(ends.twist, 200) {
             227..231 => max = count - 1,
             231 => max = 0,
             232 => count = 0,
@@ -363,7 +368,7 @@ impl Model {
         height = height.min(len / share);
         let mut width = (share * (usize::from(pitch.0 % 4) + 1) / 4).max(1);
         let (mut dpitch, mut spitch) = if pitch.0 < 128 { (share, width) } else { (width, share) };
-        match ends.twist {
+        match self.tame(ends.twist, 200) {
             227..230 => dpitch = width - 1,
             230..232 => spitch = 0,
             232 => width = 0,
@@ -383,14 +388,14 @@ impl Model {
         let alive = |buffer: &Buffer| buffer.alive && (!words || buffer.kind != Kind::Pageable || twist > 250);
         let buffer = self.pick_buffer(part.buffer, alive)?;
         let mut offset = self.offset(buffer, part.start);
-        if words && twist < 240 {
+        if words && (twist < 240 || self.calm) {
             offset &= !3;
         }
         let mut dst = self.part(buffer, offset as isize);
         let room = self.buffers[buffer].size() - offset;
         let mut count = fraction(if words { room / 4 } else { room }, len);
         let mut max = if words { count * 4 } else { count }.max(room);
-        match twist {
+        match self.tame(twist, 200) {
             200..204 => dst = Addr::NULL,
             204..208 => dst = Addr { raw: UNMAPPED[usize::from(twist) % UNMAPPED.len()], from: None },
             208..212 => max = count / 2,

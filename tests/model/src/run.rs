@@ -93,10 +93,12 @@ impl Run {
         let before = self.free("before")?;
         // Whatever ran before in this process: from here on the library is initialised once.
         self.step(0, Call::Init, 0)?;
-        for turn in prelude(bytes.first().copied().unwrap_or(0)) {
+        let choice = bytes.first().copied().unwrap_or(0);
+        self.model.calm = (128..224).contains(&choice);
+        for turn in prelude(choice) {
             self.step(0, turn, 0)?;
         }
-        for turn in op::decode(bytes.get(1..).unwrap_or_default()) {
+        for turn in op::decode(bytes.get(1..).unwrap_or_default(), self.model.calm) {
             self.turn(&turn)?;
         }
         self.finish()?;
@@ -148,7 +150,7 @@ impl Run {
         if self.trace {
             eprintln!("{step}");
         }
-        let outcome = self.driver.make(step, &self.model.buffers, self.model.launched.len());
+        let outcome = self.driver.make(step, &self.model.buffers, self.model.launched.len(), verdict.succeeds());
         self.stats.calls += 1;
         self.stats.refused += u64::from(outcome.code != 0);
         if let Some(last) = self.calls.last_mut() {
@@ -391,7 +393,7 @@ impl Run {
         last.extend((0..DEVICES).map(|device| Call::ResetDeviceForce(device as i32)));
         last.push(Call::Finalize);
         for call in last {
-            self.driver.make(&Step { thread: 0, call }, &self.model.buffers, self.model.launched.len());
+            self.driver.make(&Step { thread: 0, call }, &self.model.buffers, self.model.launched.len(), false);
         }
     }
 }

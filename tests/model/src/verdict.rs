@@ -87,6 +87,8 @@ pub struct Verdict {
     pub unclear: bool,
     /// What it waits for, also when it fails in the end.
     pub waits: Clock,
+    /// The tasks of this stream may be dropped.
+    pub drops: Option<usize>,
     /// It waits for a short time only.
     pub timed: bool,
     /// The stream that its work is added to; none: it is done by the host.

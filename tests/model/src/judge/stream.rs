@@ -29,7 +29,7 @@ impl Model {
                 v.waits = stream.map(|stream| self.streams[stream].clock.clone()).unwrap_or_default();
             }
             Call::DestroyStreamForce(handle) => {
-                self.judge_destroy(v, t, handle, "aclrtDestroyStreamForce#03");
+                v.drops = self.judge_destroy(v, t, handle, "aclrtDestroyStreamForce#03");
             }
             Call::SynchronizeStream(handle) => self.judge_synchronize(v, t, handle, -1),
             Call::SynchronizeStreamWithTimeout(handle, ms) => self.judge_synchronize(v, t, handle, ms),
@@ -49,7 +49,7 @@ impl Model {
                 }
             }
             // aclrtStreamAbort#01, #06
-            Call::StreamAbort(handle) => drop(self.need_stream(v, t, handle, None)),
+            Call::StreamAbort(handle) => v.drops = self.need_stream(v, t, handle, None),
             Call::LaunchHostFunc(handle, func) => {
                 v.check(func == Func::Null, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtLaunchHostFunc#01");
                 v.task = self.need_queue(v, t, handle, "aclrtLaunchHostFunc#09");
