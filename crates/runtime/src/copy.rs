@@ -34,6 +34,7 @@ pub use descriptor::{
 };
 pub use fill::{memset, memset_async, memset_d32, memset_d32_async};
 pub use pitched::{memcpy_2d, memcpy_2d_async};
+pub(crate) use queued::{SymbolCopy, memcpy_symbol_async};
 pub use queued::{memcpy_async, memcpy_async_with_condition};
 
 /// What a stream fails with when a task meets memory that is not there. ours: no page names it; the copy engine's own code.
@@ -62,6 +63,15 @@ pub fn memcpy(rt: &Runtime, dst: usize, dest_max: usize, src: usize, count: usiz
     let src = end(rt, &"src", src, count)?;
     reachable(rt, device, &dst, &src, "aclrtMemcpy#10")?;
     now(rt, Api::aclrtMemcpy, &dst, &src)
+}
+
+/// A synchronous copy of a device variable (chapter 11-11), whose own rules were checked; `api` is the call.
+pub(crate) fn memcpy_symbol(rt: &Runtime, api: Api, dst: usize, src: usize, count: usize) -> Result<()> {
+    let device = thread::current(rt)?.device;
+    let dst = end(rt, &"dst", dst, count)?;
+    let src = end(rt, &"src", src, count)?;
+    reachable(rt, device, &dst, &src, "aclrtMemcpy#10")?;
+    now(rt, api, &dst, &src)
 }
 
 /// A pointer that must not be null.

@@ -93,6 +93,11 @@ impl Exceptions {
         }
     }
 
+    /// Whether no callback is running.
+    pub fn is_idle(&self) -> bool {
+        self.infos.is_empty()
+    }
+
     /// Notes a new stream: what its tasks' failures will be reported for.
     pub(crate) fn opened(&self, queue: queue::Stream, device: u16, stream: i32) -> Arc<Origin> {
         let origin = Arc::new(Origin { device, stream, submitter: AtomicU32::new(UNKNOWN) });

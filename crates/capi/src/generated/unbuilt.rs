@@ -27,9 +27,6 @@ macro_rules! unbuilt {
 }
 
 unbuilt! {
-    // C declares dots behind `fmt`, and stable Rust cannot define such a function. On x86-64 and AArch64 Linux the
-    // named arguments arrive as in any function, and the caller cleans up the rest, which is not read here.
-    fn aclAppLog(logLevel: aclLogLevel, func: *const c_char, file: *const c_char, line: u32, fmt: *const c_char) = ();
     fn aclrtAllocatorCreateDesc() -> aclrtAllocatorDesc = core::ptr::null_mut();
     fn aclrtAllocatorDestroyDesc(allocatorDesc: aclrtAllocatorDesc) -> aclError;
     fn aclrtAllocatorSetObjToDesc(allocatorDesc: aclrtAllocatorDesc, allocator: aclrtAllocator) -> aclError;
@@ -43,22 +40,6 @@ unbuilt! {
     fn aclrtGetArgsFromExceptionInfo(info: *const aclrtExceptionInfo, devArgsPtr: *mut *mut c_void, devArgsLen: *mut u32) -> aclError;
     fn aclrtGetFuncHandleFromExceptionInfo(info: *const aclrtExceptionInfo, func: *mut aclrtFuncHandle) -> aclError;
     fn aclrtBinarySetExceptionCallback(binHandle: aclrtBinHandle, callback: aclrtOpExceptionCallback, userData: *mut c_void) -> aclError;
-    fn aclrtPointerGetAttributes(ptr: *const c_void, attributes: *mut aclrtPtrAttributes) -> aclError;
-    fn aclrtMemManagedGetAttr(attribute: aclrtMemManagedRangeAttribute, ptr: *const c_void, size: usize, data: *mut c_void, dataSize: usize) -> aclError;
-    fn aclrtMemManagedGetAttrs(attributes: *mut aclrtMemManagedRangeAttribute, numAttributes: usize, ptr: *const c_void, size: usize, data: *mut *mut c_void, dataSizes: *mut usize) -> aclError;
-    fn aclrtHostRegister(ptr: *mut c_void, size: u64, r#type: aclrtHostRegisterType, devPtr: *mut *mut c_void) -> aclError;
-    fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: u32) -> aclError;
-    fn aclrtHostGetDevicePointer(pHost: *mut c_void, pDevice: *mut *mut c_void, flag: u32) -> aclError;
-    fn aclrtHostUnregister(ptr: *mut c_void) -> aclError;
-    fn aclrtHostMemMapCapabilities(deviceId: u32, hacType: aclrtHacType, capabilities: *mut aclrtHostMemMapCapability) -> aclError;
-    fn aclrtMemAllocManaged(ptr: *mut *mut c_void, size: u64, flag: u32) -> aclError;
-    fn aclrtGetSymbolAddress(symbol: *const c_void, devPtr: *mut *mut c_void) -> aclError;
-    fn aclrtGetSymbolSize(symbol: *const c_void, size: *mut usize) -> aclError;
-    fn aclrtMemcpyFromSymbol(dst: *mut c_void, dstMax: usize, symbol: *const c_void, count: usize, offset: usize, kind: aclrtMemcpyKind) -> aclError;
-    fn aclrtMemcpyFromSymbolAsync(dst: *mut c_void, dstMax: usize, symbol: *const c_void, count: usize, offset: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
-    fn aclrtMemcpyToSymbol(symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: aclrtMemcpyKind) -> aclError;
-    fn aclrtMemcpyToSymbolAsync(symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
-    fn aclrtMemManagedAdvise(ptr: *const c_void, size: u64, advise: aclrtMemManagedAdviseType, location: aclrtMemManagedLocation) -> aclError;
     fn aclrtReserveMemAddress(virPtr: *mut *mut c_void, size: usize, alignment: usize, expectPtr: *mut c_void, flags: u64) -> aclError;
     fn aclrtReleaseMemAddress(virPtr: *mut c_void) -> aclError;
     fn aclrtMallocPhysical(handle: *mut aclrtDrvMemHandle, size: usize, prop: *const aclrtPhysicalMemProp, flags: u64) -> aclError;
@@ -230,10 +211,6 @@ unbuilt! {
     fn aclrtMemRetainAllocationHandle(virPtr: *mut c_void, handle: *mut aclrtDrvMemHandle) -> aclError;
     fn aclrtMemGetAllocationPropertiesFromHandle(handle: aclrtDrvMemHandle, prop: *mut aclrtPhysicalMemProp) -> aclError;
     fn aclrtReserveMemAddressNoUCMemory(virPtr: *mut *mut c_void, size: usize, alignment: usize, expectPtr: *mut c_void, flags: u64) -> aclError;
-    fn aclrtMemGetAddressRange(ptr: *mut c_void, pbase: *mut *mut c_void, psize: *mut usize) -> aclError;
-    fn aclrtMemP2PMap(devPtr: *mut c_void, size: usize, dstDevId: i32, flags: u64) -> aclError;
-    fn aclrtMemManagedPrefetchAsync(ptr: *const c_void, size: usize, location: aclrtMemManagedLocation, flags: u32, stream: aclrtStream) -> aclError;
-    fn aclrtMemManagedPrefetchBatchAsync(ptrs: *mut *const c_void, sizes: *mut usize, count: usize, prefetchLocs: *mut aclrtMemManagedLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, stream: aclrtStream) -> aclError;
     fn aclrtMemMapSelectedLink(virPtrDst: *mut c_void, size: usize, virPtrSrc: *mut c_void, linkIdx: u32) -> aclError;
     fn aclrtDeviceL2CacheFlush(rsv: *mut c_void) -> aclError;
     fn aclrtMemMapSetLink(handle: aclrtDrvMemHandle, adviceLink: aclrtMemLinkType) -> aclError;
@@ -360,7 +337,6 @@ unbuilt! {
     fn rtGetFunctionByName(stubName: *const c_char, stubFunc: *mut *mut c_void) -> rtError_t;
     fn rtGetAddrByFun(stubFunc: *const c_void, addr: *mut *mut c_void) -> rtError_t;
     fn rtRegisterFuncSymbol(binHandle: *mut c_void, symbol: *const c_void, kernelName: *const c_char, reserve: *mut c_void) -> rtError_t;
-    fn rtRegisterVariable(binHandle: *mut c_void, hostVar: *const c_void, deviceVarName: *const c_char, size: usize, flags: u32, reserve: *mut c_void) = ();
     fn rtSymbolLookup(hostVar: *const c_void, devPtr: *mut *mut c_void, size: *mut usize) -> rtError_t;
     fn rtGetFuncBySymbol(symbol: *const c_void, funcHandle: *mut rtFuncHandle) -> rtError_t;
     fn rtBinaryLoad(bin: *const rtDevBinary_t, binHandle: *mut rtBinHandle) -> rtError_t;

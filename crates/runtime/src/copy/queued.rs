@@ -58,6 +58,40 @@ const CONDITION: Rules = Rules {
     conditional: true,
 };
 
+/// Copies of device variables (chapter 11-11): pageable memory is copied before they return, in every generation.
+const fn symbol(api: Api) -> Rules {
+    Rules { api, foreign: "aclrtMemcpyAsync#23", ..CONDITION }
+}
+
+static FROM_SYMBOL: Rules = symbol(Api::aclrtMemcpyFromSymbolAsync);
+static TO_SYMBOL: Rules = symbol(Api::aclrtMemcpyToSymbolAsync);
+
+/// Which way a copy of a device variable goes.
+#[derive(Clone, Copy)]
+pub(crate) enum SymbolCopy {
+    /// Out of the variable.
+    From,
+    /// Into the variable.
+    To,
+}
+
+/// An asynchronous copy of a device variable, whose own rules were checked. aclrtMemcpyFromSymbolAsync#19,
+/// aclrtMemcpyToSymbolAsync#17: in a fixed direction.
+pub(crate) fn memcpy_symbol_async(
+    rt: &Runtime,
+    way: SymbolCopy,
+    dst: usize,
+    src: usize,
+    count: usize,
+    stream: u64,
+) -> Result<()> {
+    let (rules, kind) = match way {
+        SymbolCopy::From => (&FROM_SYMBOL, sys::ACL_MEMCPY_DEVICE_TO_HOST),
+        SymbolCopy::To => (&TO_SYMBOL, sys::ACL_MEMCPY_HOST_TO_DEVICE),
+    };
+    queue(rt, rules, &Ask { dst, dest_max: count, src, count, kind }, stream)
+}
+
 struct Ask {
     dst: usize,
     dest_max: usize,
