@@ -31,10 +31,10 @@
 //! Hints, `Relaxed`: what a WAITING stream waits for, the cost estimates, the spinning workers' `urgent` flag.
 //!
 //! # Locks, in the order in which they may be taken
-//! producer lock of a stream (nothing is taken under it, but the table of free slots is not either) ·
-//! waiter lock of a line → policy lock of the lists · failure lock of a stream · alarms of the watch · seats.
-//! No system call and no user code runs under a lock, except the wake of a sleeping host (its futex word is on its
-//! stack, so the waker must be through before it leaves).
+//! producer lock of a stream → its failure lock (when a closed stream ends) · waiter lock of a line → policy lock of the
+//! lists · watch · seats · free seats · free indexes of a table. Those between dots are never held together.
+//! No user code runs under a lock, and no system call, except the wake of a sleeping host (its futex word is on its
+//! stack, so the waker must be through before it leaves) and the start of the watch.
 //!
 //! # Failures
 //! A stream keeps its first failure until it is taken. Tasks after it run, or are skipped if the stream stops on failure.

@@ -1,12 +1,14 @@
 //! What the engine promises, one short program each.
 #![cfg(not(loom))]
 
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use toprope_engine::queue::{
-    Config, Engine, Failure, Mark, Probe, Seeded, Silent, Stream, Task, Waited, Work,
+    Candidate, Choice, Config, Engine, Failure, Mark, Policy, Probe, Seeded, Silent, Stream, Task, Waited,
+    Work,
 };
 
 fn engine() -> Engine {
@@ -549,4 +551,77 @@ fn a_seeded_policy_runs_everything() {
         streams.iter().for_each(|s| sync(&engine, *s));
         assert_eq!(ran.load(Ordering::Relaxed), 800);
     }
+}
+
+#[test]
+fn a_policy_may_hold_streams_back_until_a_host_waits() {
+    /// Shows its streams only while a host waits.
+    #[derive(Default)]
+    struct Lazy {
+        ready: VecDeque<u32>,
+        hosts: usize,
+    }
+    impl Policy for Lazy {
+        fn list(&mut self, candidate: Candidate) {
+            self.ready.push_back(candidate.stream);
+        }
+        fn next(&mut self) -> Option<Choice> {
+            let stream = if self.hosts > 0 { self.ready.pop_front() } else { None };
+            stream.map(|stream| Choice { stream, budget: 8 })
+        }
+        fn mask(&self) -> u32 {
+            u32::from(self.hosts > 0 && !self.ready.is_empty())
+        }
+        fn follows(&self) -> bool {
+            false
+        }
+        fn watches_hosts(&self) -> bool {
+            true
+        }
+        fn hosts(&mut self, waiting: usize) {
+            self.hosts = waiting;
+        }
+    }
+    let engine = Engine::new(Config { policy: Box::new(Lazy::default()), ..Config::new(Box::new(Silent)) });
+    let streams = [engine.open(0, 0).unwrap(), engine.open(0, 0).unwrap()];
+    for user_code in [true, false] {
+        let ran = Arc::new(AtomicU32::new(0));
+        for stream in streams {
+            for _ in 0..20 {
+                let ran = Arc::clone(&ran);
+                engine.push(
+                    stream,
+                    work(user_code, move || {
+                        ran.fetch_add(1, Ordering::Relaxed);
+                        Ok(())
+                    }),
+                );
+            }
+        }
+        std::thread::sleep(Duration::from_millis(3));
+        assert_eq!(ran.load(Ordering::Relaxed), 0);
+        streams.iter().for_each(|s| sync(&engine, *s));
+        assert_eq!(ran.load(Ordering::Relaxed), 40);
+    }
+}
+
+#[test]
+fn callbacks_run_with_signals_blocked_but_for_faults() {
+    let engine = engine();
+    let stream = engine.open(0, 0).unwrap();
+    let blocked = Mutex::new(Vec::new());
+    let look = || {
+        // SAFETY: the set is filled in by the call.
+        let mut mask: libc::sigset_t = unsafe { std::mem::zeroed() };
+        // SAFETY: only asks.
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut mask) };
+        let signals =
+            [libc::SIGUSR1, libc::SIGTERM, libc::SIGPROF, libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE];
+        // SAFETY: as above.
+        let is_in = |s: &i32| unsafe { libc::sigismember(&raw const mask, *s) } == 1;
+        *blocked.lock().unwrap() = signals.iter().map(is_in).collect();
+    };
+    engine.push(stream, host(&look));
+    sync(&engine, stream);
+    assert_eq!(*blocked.lock().unwrap(), [true, true, true, false, false, false]);
 }

@@ -19,7 +19,7 @@ use crate::memory::ledger::Ledger;
 use crate::observer;
 use crate::profile::{Profile, Request};
 use crate::system::System;
-use crate::{callback, event, stream, timeout};
+use crate::{callback, event, host, managed, stream, symbol, timeout};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -67,6 +67,12 @@ pub struct Runtime {
     pub host_funcs: callback::Desk,
     /// Time limits.
     pub timeouts: timeout::Timeouts,
+    /// Registered host memory.
+    pub host: host::Registry,
+    /// Managed pages.
+    pub managed: managed::Managed,
+    /// Device variables.
+    pub symbols: symbol::Symbols,
 }
 
 static RUNTIME: OnceLock<std::result::Result<Runtime, Refused>> = OnceLock::new();
@@ -151,6 +157,9 @@ fn make() -> std::result::Result<Runtime, Refused> {
         reports: Default::default(),
         host_funcs: Default::default(),
         timeouts: Default::default(),
+        host: host::Registry::default(),
+        managed: managed::Managed::new(),
+        symbols: symbol::Symbols::default(),
         profile,
     })
 }

@@ -135,6 +135,9 @@ const _: unsafe extern "C" fn(aclrtStream, *mut u32) -> aclError =
     crate::stream::aclrtGetStreamOverflowSwitch;
 const _: unsafe extern "C" fn(aclrtStream, aclrtDevResLimitType, *mut u32) -> aclError =
     crate::system::aclrtGetStreamResLimit;
+const _: unsafe extern "C" fn(*const c_void, *mut *mut c_void) -> aclError =
+    crate::symbol::aclrtGetSymbolAddress;
+const _: unsafe extern "C" fn(*const c_void, *mut usize) -> aclError = crate::symbol::aclrtGetSymbolSize;
 const _: unsafe extern "C" fn(aclSysParamOpt, *mut i64) -> aclError = crate::system::aclrtGetSysParamOpt;
 const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
     crate::exception::aclrtGetTaskIdFromExceptionInfo;
@@ -144,6 +147,14 @@ const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::callback::aclrtGetT
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetUserDevIdByLogicDevId;
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetUserDevIdByPhyDevId;
 const _: unsafe extern "C" fn(*mut i32, *mut i32, *mut i32) -> aclError = crate::version::aclrtGetVersion;
+const _: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, u32) -> aclError =
+    crate::host::aclrtHostGetDevicePointer;
+const _: unsafe extern "C" fn(u32, aclrtHacType, *mut aclrtHostMemMapCapability) -> aclError =
+    crate::host::aclrtHostMemMapCapabilities;
+const _: unsafe extern "C" fn(*mut c_void, u64, aclrtHostRegisterType, *mut *mut c_void) -> aclError =
+    crate::host::aclrtHostRegister;
+const _: unsafe extern "C" fn(*mut c_void, u64, u32) -> aclError = crate::host::aclrtHostRegisterV2;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::host::aclrtHostUnregister;
 const _: unsafe extern "C" fn(aclrtCallback, *mut c_void, aclrtCallbackBlockType, aclrtStream) -> aclError =
     crate::callback::aclrtLaunchCallback;
 const _: unsafe extern "C" fn(aclrtStream, aclrtHostFunc, *mut c_void) -> aclError =
@@ -169,8 +180,45 @@ const _: unsafe extern "C" fn(
     aclrtMemMallocPolicy,
     *mut aclrtMallocConfig,
 ) -> aclError = crate::memory::aclrtMallocWithCfg;
+const _: unsafe extern "C" fn(*mut *mut c_void, u64, u32) -> aclError = crate::managed::aclrtMemAllocManaged;
 const _: unsafe extern "C" fn(*mut c_void, usize) -> aclError = crate::memory::aclrtMemFlush;
+const _: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, *mut usize) -> aclError =
+    crate::pointer::aclrtMemGetAddressRange;
 const _: unsafe extern "C" fn(*mut c_void, usize) -> aclError = crate::memory::aclrtMemInvalidate;
+const _: unsafe extern "C" fn(
+    *const c_void,
+    u64,
+    aclrtMemManagedAdviseType,
+    aclrtMemManagedLocation,
+) -> aclError = crate::managed::aclrtMemManagedAdvise;
+const _: unsafe extern "C" fn(
+    aclrtMemManagedRangeAttribute,
+    *const c_void,
+    usize,
+    *mut c_void,
+    usize,
+) -> aclError = crate::managed::aclrtMemManagedGetAttr;
+const _: unsafe extern "C" fn(
+    *mut aclrtMemManagedRangeAttribute,
+    usize,
+    *const c_void,
+    usize,
+    *mut *mut c_void,
+    *mut usize,
+) -> aclError = crate::managed::aclrtMemManagedGetAttrs;
+const _: unsafe extern "C" fn(*const c_void, usize, aclrtMemManagedLocation, u32, aclrtStream) -> aclError =
+    crate::managed::aclrtMemManagedPrefetchAsync;
+const _: unsafe extern "C" fn(
+    *mut *const c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemManagedLocation,
+    *mut usize,
+    usize,
+    u64,
+    aclrtStream,
+) -> aclError = crate::managed::aclrtMemManagedPrefetchBatchAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, u64) -> aclError = crate::pointer::aclrtMemP2PMap;
 const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize) -> aclError =
     crate::exception::aclrtMemUceRepair;
 const _: unsafe extern "C" fn(*mut c_void, usize, *const c_void, usize, aclrtMemcpyKind) -> aclError =
@@ -266,6 +314,27 @@ const _: unsafe extern "C" fn(
     *mut usize,
     usize,
 ) -> aclError = crate::copy::aclrtMemcpyBatchV2;
+const _: unsafe extern "C" fn(*mut c_void, usize, *const c_void, usize, usize, aclrtMemcpyKind) -> aclError =
+    crate::symbol::aclrtMemcpyFromSymbol;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::symbol::aclrtMemcpyFromSymbolAsync;
+const _: unsafe extern "C" fn(*const c_void, *const c_void, usize, usize, aclrtMemcpyKind) -> aclError =
+    crate::symbol::aclrtMemcpyToSymbol;
+const _: unsafe extern "C" fn(
+    *const c_void,
+    *const c_void,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::symbol::aclrtMemcpyToSymbolAsync;
 const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize) -> aclError = crate::copy::aclrtMemset;
 const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize, aclrtStream) -> aclError =
     crate::copy::aclrtMemsetAsync;
@@ -274,6 +343,8 @@ const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize, aclrtStream) -> ac
     crate::copy::aclrtMemsetD32Async;
 const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtPeekAtLastError;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtPersistentTaskClean;
+const _: unsafe extern "C" fn(*const c_void, *mut aclrtPtrAttributes) -> aclError =
+    crate::pointer::aclrtPointerGetAttributes;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::callback::aclrtProcessHostFunc;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::callback::aclrtProcessReport;
 const _: unsafe extern "C" fn(i32, *mut aclrtDeviceStatus) -> aclError =
@@ -361,3 +432,5 @@ const _: unsafe extern "C" fn(aclCANNPackageName, *mut aclCANNPackageVersion) ->
     crate::version::aclsysGetCANNVersion;
 const _: unsafe extern "C" fn(*mut c_char, *mut i32) -> aclError = crate::version::aclsysGetVersionNum;
 const _: unsafe extern "C" fn(*mut c_char, *mut c_char) -> aclError = crate::version::aclsysGetVersionStr;
+const _: unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, usize, u32, *mut c_void) =
+    crate::symbol::rtRegisterVariable;

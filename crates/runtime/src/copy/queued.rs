@@ -16,17 +16,16 @@ use ascendcl_sys as sys;
 use toprope_engine::queue::Task;
 
 use super::{
-    drain, end, enqueue, fits, given, gone, kind_name, named, now, own, pageable, reachable, shift,
-    unknown_kind, work,
+    drain, end, enqueue, fits, given, gone, kind_name, now, own, pageable, reachable, shift, unknown_kind,
+    work,
 };
 use crate::error::Result;
 use crate::generated::api::Api;
 use crate::generated::products::Pageable;
 use crate::memory::place::{Place, Side, Span};
-use crate::observer;
 use crate::process::Runtime;
 use crate::profile::Form;
-use crate::refuse;
+use crate::{observer, refuse, stream};
 
 struct Rules {
     api: Api,
@@ -58,6 +57,40 @@ const CONDITION: Rules = Rules {
     foreign: "ours: as aclrtMemcpyAsync#23",
     conditional: true,
 };
+
+/// Copies of device variables (chapter 11-11): pageable memory is copied before they return, in every generation.
+const fn symbol(api: Api) -> Rules {
+    Rules { api, foreign: "aclrtMemcpyAsync#23", ..CONDITION }
+}
+
+static FROM_SYMBOL: Rules = symbol(Api::aclrtMemcpyFromSymbolAsync);
+static TO_SYMBOL: Rules = symbol(Api::aclrtMemcpyToSymbolAsync);
+
+/// Which way a copy of a device variable goes.
+#[derive(Clone, Copy)]
+pub(crate) enum SymbolCopy {
+    /// Out of the variable.
+    From,
+    /// Into the variable.
+    To,
+}
+
+/// An asynchronous copy of a device variable, whose own rules were checked. aclrtMemcpyFromSymbolAsync#19,
+/// aclrtMemcpyToSymbolAsync#17: in a fixed direction.
+pub(crate) fn memcpy_symbol_async(
+    rt: &Runtime,
+    way: SymbolCopy,
+    dst: usize,
+    src: usize,
+    count: usize,
+    stream: u64,
+) -> Result<()> {
+    let (rules, kind) = match way {
+        SymbolCopy::From => (&FROM_SYMBOL, sys::ACL_MEMCPY_DEVICE_TO_HOST),
+        SymbolCopy::To => (&TO_SYMBOL, sys::ACL_MEMCPY_HOST_TO_DEVICE),
+    };
+    queue(rt, rules, &Ask { dst, dest_max: count, src, count, kind }, stream)
+}
 
 struct Ask {
     dst: usize,
@@ -118,7 +151,7 @@ fn queue(rt: &Runtime, rules: &'static Rules, ask: &Ask, stream: u64) -> Result<
     if ask.kind > sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE {
         return unknown_kind(ask.kind, rules.kind);
     }
-    let stream = named(rt, stream)?;
+    let stream = stream::known(rt, stream)?;
     fits(ask.count, ask.dest_max, rules.fits)?;
     let by_kind = ask.kind == sys::ACL_MEMCPY_HOST_TO_HOST;
     if by_kind && rt.profile.form == Form::Endpoint && rt.profile.generation != 5 {

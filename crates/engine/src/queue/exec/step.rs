@@ -1,0 +1,247 @@
+//! Running the first task of a claimed stream.
+
+use super::super::Stream;
+use super::super::bulk::{self, Op};
+use super::super::core::{CHECK, monotonic_ns};
+use super::super::mark::Mark;
+use super::super::slot::{FAILED, Owner, STOP, Slot};
+use super::super::state::ABORT;
+use super::super::task::{Task, Work};
+use super::super::user::{self, Returned};
+use super::Runner;
+use crate::fault::Fault;
+use crate::memory;
+use crate::sync::Ordering;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Copies and fills from this size on are long: what waits behind them is made known first.
+const LONG_BYTES: usize = 256 << 10;
+/// Work that is not user code is long from this cost on.
+const LONG_NS: u64 = 10_000;
+
+/// What became of the first task.
+pub(super) enum Step {
+    /// It is through; so much work it was (1 per task and per 4 KiB).
+    Done(u32),
+    /// It is a wait for this mark, which is not done.
+    Park(Mark, u32),
+    /// It runs user code.
+    User,
+    /// It is a large copy that gave way; its progress is kept.
+    GaveWay,
+}
+
+impl Runner<'_> {
+    /// Runs the first task.
+    #[inline]
+    pub(super) fn step(&mut self, index: u32, slot: &Slot, own: &mut Owner) -> Step {
+        // SAFETY: the owner, and there is a task.
+        let task = unsafe { slot.fifo.peek(&mut own.front) };
+        let skipped = slot.attention.load(Ordering::Relaxed) != 0 && skips(slot, own);
+        // SAFETY: the record stays until the pop; `Work` is taken out once only.
+        let record = unsafe { &*task };
+        let user_code = !skipped && record.user_code();
+        if user_code && !self.is_worker() {
+            return Step::User;
+        }
+        if self.core.watched() && !own.told {
+            own.told = true;
+            self.core.probe.started(Stream(index), own.head + 1);
+        }
+        if user_code {
+            return Step::User;
+        }
+        if skipped {
+            self.skip(slot, own, task);
+            return Step::Done(1);
+        }
+        match record {
+            Task::Copy { dst, src, len } if *len >= LONG_BYTES => {
+                self.bulk(index, slot, own, *len, Op::Copy { dst: *dst, src: *src })
+            }
+            Task::Fill { dst, len, byte } if *len >= LONG_BYTES => {
+                self.bulk(index, slot, own, *len, Op::Fill { dst: *dst, byte: *byte })
+            }
+            Task::Fill32 { dst, count, word } if *count >= LONG_BYTES / 4 => {
+                let op = Op::Fill32 { dst: *dst, word: *word };
+                self.bulk(index, slot, own, count.saturating_mul(4), op)
+            }
+            Task::Copy { dst, src, len } => {
+                // SAFETY: as above.
+                let result = unsafe { memory::copy(*dst, *src, *len) };
+                self.bytes(index, slot, own, *len, result)
+            }
+            Task::Fill { dst, len, byte } => {
+                // SAFETY: as above.
+                let result = unsafe { memory::fill(*dst, *byte, *len) };
+                self.bytes(index, slot, own, *len, result)
+            }
+            Task::Fill32 { dst, count, word } => {
+                // SAFETY: as above.
+                let result = unsafe { memory::fill32(*dst, *word, *count) };
+                self.bytes(index, slot, own, count.saturating_mul(4), result)
+            }
+            Task::Wait { mark, timeout_ms, code } => {
+                let (mark, timeout_ms, code) = (*mark, *timeout_ms, *code);
+                if std::mem::take(&mut own.parked) && slot.timed_out.swap(false, Ordering::Relaxed) {
+                    self.core.fail(index, slot, own.head + 1, code);
+                } else if !self.core.done(mark) {
+                    return Step::Park(mark, timeout_ms);
+                }
+                Step::Done(1)
+            }
+            Task::Stamp { cell } => {
+                // SAFETY: the cell outlives the task.
+                unsafe { (**cell).store(monotonic_ns(), Ordering::Release) };
+                Step::Done(1)
+            }
+            Task::Advance { mark } => {
+                self.advance(slot, own, *mark);
+                Step::Done(1)
+            }
+            Task::Fail { code } => {
+                self.core.fail(index, slot, own.head + 1, *code);
+                Step::Done(1)
+            }
+            // Seen to above.
+            Task::Host { .. } => Step::User,
+            Task::Work(_) => {
+                // SAFETY: taken out once: the record is left behind after this, whatever happens.
+                match unsafe { task.read() } {
+                    Task::Work(work) => self.work(index, slot, own, *work),
+                    _ => Step::Done(1),
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn bytes(&self, index: u32, slot: &Slot, own: &Owner, len: usize, result: Result<(), Fault>) -> Step {
+        if result.is_err() {
+            self.core.fail(index, slot, own.head + 1, self.core.copy_fault_code);
+        }
+        Step::Done(1 + (len >> 12) as u32)
+    }
+
+    /// A large copy or fill in pieces, with a look around after each.
+    fn bulk(&mut self, index: u32, slot: &Slot, own: &mut Owner, len: usize, op: Op) -> Step {
+        self.before_long(slot, own);
+        // Overlapping copies are not shared, and go from the end when the destination begins inside the source, as memmove
+        // would.
+        let (overlaps, backwards) = match op {
+            Op::Copy { dst, src } => (dst.abs_diff(src) < len, dst > src && dst - src < len),
+            _ => (false, false),
+        };
+        let shared = if overlaps { None } else { self.core.share(index, op, own.progress, len) };
+        let failed = match shared {
+            Some(shared) => {
+                while let Some(n) = shared.step() {
+                    self.since = self.since.saturating_add((n >> 12) as u32);
+                    if self.since >= CHECK && self.gives_way() {
+                        break;
+                    }
+                }
+                let (reached, failed) = shared.close();
+                own.progress = reached;
+                failed
+            }
+            None => loop {
+                let n = bulk::ALONE.min(len - own.progress);
+                let at = if backwards { len - own.progress - n } else { own.progress };
+                let failed = op.run(at, n).is_err();
+                own.progress += n;
+                self.since = self.since.saturating_add((n >> 12) as u32);
+                if failed || own.progress >= len || self.gives_way() {
+                    break failed;
+                }
+            },
+        };
+        if failed {
+            self.core.fail(index, slot, own.head + 1, self.core.copy_fault_code);
+        } else if own.progress < len {
+            return Step::GaveWay;
+        }
+        own.progress = 0;
+        Step::Done(1)
+    }
+
+    /// Work that is not user code.
+    fn work(&mut self, index: u32, slot: &Slot, own: &mut Owner, work: Work) -> Step {
+        let Work { run, cost_ns, .. } = work;
+        if cost_ns >= LONG_NS {
+            self.before_long(slot, own);
+        }
+        let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(self.core.panic_code));
+        if let Err(code) = result {
+            self.core.fail(index, slot, own.head + 1, code);
+        }
+        Step::Done(u32::try_from(1 + (cost_ns >> 5)).unwrap_or(u32::MAX))
+    }
+
+    /// Runs the first task, which is user code; no reference to the owner's fields lives meanwhile. False: the stream has
+    /// been taken away from this thread.
+    pub(super) fn user(&mut self, index: u32, slot: &Slot, position: u64) -> bool {
+        let task = {
+            // SAFETY: claimed, and the caller holds no other reference until it asks again.
+            let own = unsafe { slot.own() };
+            self.before_long(slot, own);
+            // SAFETY: there is a task.
+            unsafe { slot.fifo.peek(&mut own.front) }
+        };
+        self.linger = true;
+        // SAFETY: taken out once: the record is left behind after this, whatever happens.
+        match unsafe { task.read() } {
+            Task::Host { func, arg } => user::host_function(self.core, index, func, arg),
+            Task::Work(work) => match user::run_user(self.core, index, position, work.run) {
+                Returned::Result(Ok(())) => {}
+                Returned::Result(Err(code)) => self.core.fail(index, slot, position, code),
+                Returned::Lost => return false,
+            },
+            _ => {}
+        }
+        true
+    }
+
+    fn advance(&mut self, slot: &Slot, own: &mut Owner, mark: Mark) {
+        // Whoever the signal wakes may look at this stream's marks of earlier tasks.
+        self.publish(slot, own);
+        let core = self.core;
+        core.advance_with(mark, |index| self.unblocked(index));
+        self.flush();
+    }
+
+    /// Leaves a task out; what others wait for still happens.
+    #[cold]
+    fn skip(&mut self, slot: &Slot, own: &mut Owner, task: *mut Task) {
+        own.parked = false;
+        slot.timed_out.store(false, Ordering::Relaxed);
+        // SAFETY: taken out once, as in `step`.
+        match unsafe { task.read() } {
+            Task::Advance { mark } => self.advance(slot, own, mark),
+            // What the closure holds may have a drop of its own, which must not take the worker along.
+            Task::Work(work) => drop(catch_unwind(AssertUnwindSafe(|| drop(work)))),
+            _ => (),
+        }
+    }
+}
+
+/// Whether the first task is to be left out.
+#[cold]
+fn skips(slot: &Slot, own: &Owner) -> bool {
+    let attention = slot.attention.load(Ordering::Relaxed);
+    if own.progress > 0 {
+        return false;
+    }
+    if attention & ABORT != 0 {
+        if own.head < slot.skip_to.load(Ordering::Acquire) {
+            return true;
+        }
+        slot.attention.fetch_and(!ABORT, Ordering::AcqRel);
+        if own.head < slot.skip_to.load(Ordering::Acquire) {
+            // Another abort came in between.
+            slot.attention.fetch_or(ABORT, Ordering::AcqRel);
+            return true;
+        }
+    }
+    attention & (FAILED | STOP) == FAILED | STOP
+}
