@@ -20,7 +20,7 @@ pub unsafe extern "C" fn aclInit(configPath: *const c_char) -> aclError {
 /// Ends the use of the library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclFinalize() -> aclError {
-    call(Api::aclFinalize, |rt| init::finalize(rt))
+    call(Api::aclFinalize, init::finalize)
 }
 
 /// Takes back one aclInit; the last one ends the use of the library.

@@ -44,3 +44,17 @@ pub unsafe extern "C" fn aclrtMemGetAddressRange(
         size_out.map_or(Ok(()), |out| out.set(size))
     })
 }
+
+/// Lets a device use another one's memory without a fault at the first access.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtMemP2PMap(
+    devPtr: *mut c_void,
+    size: usize,
+    dstDevId: i32,
+    flags: u64,
+) -> aclError {
+    call(Api::aclrtMemP2PMap, |rt| {
+        arg::not_null(devPtr, "devPtr", "aclrtMemP2PMap#01")?;
+        pointer::p2p_map(rt, devPtr as usize, size, dstDevId, flags)
+    })
+}

@@ -232,7 +232,7 @@ fn the_overflow_area_belongs_to_its_context() {
     assert_eq!((code, area().1), (0, first), "the same at every call");
     let rt = runtime().unwrap();
     let block = rt.space.find(first).unwrap();
-    assert_eq!(block.owner, toprope_engine::memory::Owner::Device(6));
+    assert_eq!(block.owner, toprope_engine::memory::Owner::Image(6));
     assert_eq!(toprope_runtime::bytes::read::<[u8; 64]>(rt.space.inner(first)), Ok([0; 64]));
     assert_eq!(unsafe { aclrtDestroyContext(context) }, 0);
     assert_eq!(rt.space.find(first), None);

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use ascendcl::context::{aclrtCreateContext, aclrtCtxGetCurrentDefaultStream, aclrtSetCurrentContext};
 use ascendcl::copy::*;
+use ascendcl::device::aclrtDeviceEnablePeerAccess;
 use ascendcl::memory::*;
+use ascendcl::stream::{aclrtCreateStreamWithConfig, aclrtStreamAbort};
 use copy_support::*;
 
 const H2H: u32 = ACL_MEMCPY_HOST_TO_HOST;
@@ -148,21 +150,71 @@ fn the_synchronous_copy_waits_for_no_stream() {
     assert_eq!(get(b, 64), [1; 64]);
 }
 
-/// aclrtMemcpy#10, aclrtMemcpyAsync#30
+/// aclrtMemcpy#10, aclrtMemcpyAsync#30: from the device that copies to the other one.
 #[test]
 fn copies_between_devices_need_peer_access() {
-    let stream = device(2);
-    let here = device_memory(64, 1);
-    let there = std::thread::spawn(|| {
-        device(3);
-        device_memory(64, 2) as usize
+    on(&[], "copies_between_devices_need_peer_access", || {
+        let stream = device(2);
+        let here = device_memory(64, 1);
+        let there = std::thread::spawn(|| {
+            device(3);
+            device_memory(64, 2) as usize
+        });
+        let there = there.join().unwrap() as Ptr;
+        refused(memcpy(here, 64, there, 64, D2D), ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpy#10");
+        refused(memcpy(there, 64, here, 64, D2D), ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpy#10");
+        let code = memcpy_async(here, 64, there, 64, D2D, stream);
+        refused(code, ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpyAsync#30");
+        assert_eq!(get(here, 64), [1; 64]);
+        // SAFETY: plain values.
+        assert_eq!(unsafe { aclrtDeviceEnablePeerAccess(3, 0) }, 0, "{}", said());
+        assert_eq!(memcpy(here, 32, there, 32, D2D), 0, "{}", said());
+        assert_eq!(memcpy_async(at(there, 32), 32, at(here, 32), 32, D2D, stream), 0, "{}", said());
+        finish(stream);
+        assert_eq!(
+            (get(here, 64), get(there, 64)),
+            ([[2; 32], [1; 32]].concat(), [[2; 32], [1; 32]].concat())
+        );
+        // One way only: device 3 has no access to device 2.
+        let (here, there) = (here as usize, there as usize);
+        std::thread::spawn(move || {
+            device(3);
+            let code = memcpy(there as Ptr, 64, here as Ptr, 64, D2D);
+            refused(code, ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpy#10");
+        })
+        .join()
+        .unwrap();
     });
-    let there = there.join().unwrap() as Ptr;
-    refused(memcpy(here, 64, there, 64, D2D), ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpy#10");
-    refused(memcpy(there, 64, here, 64, D2D), ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpy#10");
-    let code = memcpy_async(here, 64, there, 64, D2D, stream);
-    refused(code, ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpyAsync#30");
-    assert_eq!(get(here, 64), [1; 64]);
+}
+
+/// ours: pageable memory would wait for tasks that are kept, not run.
+#[test]
+fn a_persistent_stream_takes_no_pageable_memory() {
+    device(6);
+    let (a, p) = (device_memory(64, 1), pinned_memory(64, 2));
+    let mut stream = null_mut();
+    // SAFETY: a local.
+    let code = unsafe { aclrtCreateStreamWithConfig(&mut stream, 0, ACL_STREAM_PERSISTENT) };
+    assert_eq!(code, 0, "{}", said());
+    assert_eq!(memcpy_async(a, 64, p, 64, H2D, stream), 0, "{}", said());
+    let mut page = [0u8; 64];
+    let code = memcpy_async(page.as_mut_ptr().cast(), 64, a, 64, D2H, stream);
+    refused(code, ACL_ERROR_RT_PARAM_INVALID, "ours: as aclrtMemcpyAsync#15");
+    // Nor does freeing wait for it.
+    // SAFETY: a block of this test.
+    assert_eq!(unsafe { aclrtFreeWithDevSync(a) }, 0, "{}", said());
+}
+
+/// aclrtStreamAbort#04: an aborted stream takes no tasks.
+#[test]
+fn an_aborted_stream_takes_no_copies() {
+    let stream = device(6);
+    let (a, b) = (device_memory(64, 1), device_memory(64, 2));
+    // SAFETY: a live stream.
+    assert_eq!(unsafe { aclrtStreamAbort(stream) }, 0, "{}", said());
+    let code = memcpy_async(a, 64, b, 64, D2D, stream);
+    refused(code, ACL_ERROR_RT_STREAM_ABORT, "aclrtStreamAbort");
+    assert_eq!(get(a, 64), [1; 64]);
 }
 
 /// aclrtMemcpyAsync#11: source and destination are touched when the task executes.
@@ -251,7 +303,7 @@ fn kinds_and_places_of_the_asynchronous_copy() {
         ("device device", a, b, [HH, OK, OK, OK, OK, OK], ""),
         ("pinned device", a, p, [HH, OK, OK, OK, OK, OK], ""),
         ("device pinned", p, a, [HH, OK, OK, OK, OK, OK], ""),
-        ("pageable device", a, u, [HH, OK, NO, OK, OK, NO], "aclrtMemcpyAsync#17"),
+        ("pageable device", a, u, [HH, OK, NO, OK, OK, OK], "aclrtMemcpyAsync#17"),
         ("device pageable", u, a, [HH, NO, OK, OK, OK, NO], "aclrtMemcpyAsync#18"),
         ("pinned pinned", q, p, [HH; 6], "#08"),
         ("pinned pageable", u, p, [HH; 6], "#08"),

@@ -6,6 +6,7 @@ mod host_help;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
+use ascendcl::device::aclrtDeviceEnablePeerAccess;
 use ascendcl::managed::aclrtMemAllocManaged;
 use ascendcl::memory::*;
 use ascendcl::pointer::*;
@@ -121,4 +122,32 @@ fn address_range_refuses() {
     let answer = unsafe { aclrtMemGetAddressRange(8 as *mut c_void, &raw mut base, &raw mut size) };
     refused(answer, sys::ACL_ERROR_RT_PARAM_INVALID, "ours: memory of the runtime");
     assert_eq!((base, size), (null_mut(), 0));
+}
+
+/// aclrtMemP2PMap#01 to #05
+#[test]
+fn p2p_map_needs_access() {
+    let rt = on(3);
+    let memory = malloc(4096, 0);
+    let host = pinned(64);
+    let map = |ptr, size, user, flags| unsafe { aclrtMemP2PMap(ptr, size, user, flags) };
+    let wrong = sys::ACL_ERROR_RT_PARAM_INVALID;
+    refused(map(null_mut(), 0, 4, 0), INVALID, "aclrtMemP2PMap#01");
+    refused(map(memory, 0, 4, 1), INVALID, "aclrtMemP2PMap#02");
+    refused(map(memory, 64, 99, 1), INVALID, "aclrtMemP2PMap#03");
+    for user in [-1, rt.devices.len() as i32] {
+        refused(map(memory, 64, user, 0), sys::ACL_ERROR_RT_INVALID_DEVICEID, "aclrtMemP2PMap#05");
+    }
+    refused(map(host, 64, 4, 0), wrong, "ours: memory of a device");
+    assert_eq!(map(memory, 1 << 40, 4, 0), wrong);
+    refused(map(memory, 64, 4, 0), wrong, "aclrtMemP2PMap#04");
+    // The device that uses the memory asks for access to the one that has it; the other way round is not enough.
+    done(unsafe { aclrtDeviceEnablePeerAccess(4, 0) });
+    refused(map(memory, 64, 4, 0), wrong, "aclrtMemP2PMap#04");
+    on(4);
+    done(unsafe { aclrtDeviceEnablePeerAccess(3, 0) });
+    done(map(memory, 4096, 4, 0));
+    done(map(memory, 64, 3, 0));
+    done(unsafe { aclrtFree(memory) });
+    done(unsafe { aclrtFreeHost(host) });
 }

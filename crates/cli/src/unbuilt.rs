@@ -199,7 +199,6 @@ pub static UNBUILT: &[&str] = &[
     "aclrtMemMapNoAccess",
     "aclrtMemMapSelectedLink",
     "aclrtMemMapSetLink",
-    "aclrtMemP2PMap",
     "aclrtMemPoolCreate",
     "aclrtMemPoolDestroy",
     "aclrtMemPoolFreeAsync",

@@ -15,7 +15,7 @@ use std::fmt;
 use ascendcl_sys as sys;
 use toprope_engine::fault::Fault;
 use toprope_engine::memory;
-use toprope_engine::queue::{Task, Waited, Work};
+use toprope_engine::queue::{Task, Work};
 
 use crate::error::Result;
 use crate::generated::api::Api;
@@ -202,22 +202,14 @@ fn pageable(profile: &Profile) -> Pageable {
     }
 }
 
-/// A stream as named by the program. *#01: a dead handle is told before any other check of the runtime layer; what needs a
-/// context, and so the default stream, is looked at last.
+/// The stream that a task is added to: of the current context. [`stream::known`] has told of a dead handle before any other
+/// check of the runtime layer (*#01); what needs a context, and so the default stream, is looked at last.
 #[inline]
-fn named(rt: &Runtime, handle: u64) -> Result<Option<Pin<'_, Stream>>> {
-    if handle == 0 { Ok(None) } else { stream::resolve(rt, handle).map(Some) }
-}
-
-/// The stream itself: of the current context.
-#[inline]
-fn own<'a>(rt: &'a Runtime, named: Option<Pin<'a, Stream>>, rule: &'static str) -> Result<Pin<'a, Stream>> {
-    match named {
-        Some(stream) if stream.context == thread::current_handle(rt) => Ok(stream),
-        // Tells what is wrong with it.
-        Some(stream) => stream::resolve_own(rt, stream.handle(), rule),
-        None => stream::resolve(rt, 0),
-    }
+fn own<'a>(rt: &'a Runtime, known: Option<Pin<'a, Stream>>, rule: &'static str) -> Result<Pin<'a, Stream>> {
+    let stream = stream::or_default(rt, known)?;
+    stream::in_context(rt, &stream, rule)?;
+    stream::takes_tasks(rt, &stream)?;
+    Ok(stream)
 }
 
 /// Adds a task and tells about it.
@@ -243,8 +235,17 @@ fn work(
 /// Waits for everything in a stream before a copy of pageable memory. ours: when an earlier task of the stream has failed, the
 /// call returns its code and copies nothing; the failure stays with the stream, for its synchronize.
 fn drain(rt: &Runtime, stream: &Pin<'_, Stream>, rule: &'static str) -> Result<()> {
+    if stream.keeps_tasks() {
+        return refuse!(
+            sys::ACL_ERROR_RT_PARAM_INVALID,
+            "ours: as aclrtMemcpyAsync#15",
+            "stream: stream {} keeps its tasks (ACL_STREAM_PERSISTENT), and pageable memory would wait for them for ever",
+            stream.id
+        );
+    }
+    stream::sync::not_own(rt, stream)?;
     let mark = stream.mark(rt);
-    let _: Waited = rt.engine.wait(mark, None);
+    stream.drain(rt);
     observer::tell(|o| o.host_ordered(mark));
     match rt.engine.failure(stream.queue) {
         None => Ok(()),

@@ -353,8 +353,12 @@ pub(crate) fn default_context(rt: &Runtime) -> Result<u64> {
     let mut sets = device.sets.lock();
     // Meanwhile aclFinalize may have ended the setting.
     if sets.count == 0 && configured(rt).is_some_and(|now| now.id == device.id) {
-        acquire_locked(rt, device, &mut sets)?;
+        let opened = acquire_locked(rt, device, &mut sets)?;
         sets.implied = true;
+        drop(sets);
+        if let Some(context) = opened {
+            stream::listener::tell_default(rt, context);
+        }
     }
     Ok(device.primary())
 }

@@ -11,12 +11,11 @@ pub mod policy;
 
 use ascendcl_sys as sys;
 use toprope_engine::memory::{AllocError, Block, FreeError, Owner, Page};
-use toprope_engine::queue::Waited;
 
 use crate::error::Result;
 use crate::process::Runtime;
 use crate::profile::Form;
-use crate::{observer, refuse, thread};
+use crate::{observer, refuse, stream, thread};
 use config::Config;
 use policy::{Policy, Want};
 
@@ -241,7 +240,7 @@ pub fn free(rt: &Runtime, addr: usize) -> Result<()> {
 /// aclrtFreeWithDevSync: what the device's streams hold is done first (#02). Failures of tasks stay with their streams.
 pub fn free_with_dev_sync(rt: &Runtime, addr: usize) -> Result<()> {
     let block = owned(rt, addr, "devPtr", Kind::Device, "aclrtFree#04")?;
-    drain(rt, &block);
+    drain(rt, &block)?;
     release(rt, addr, "devPtr", Kind::Device, "aclrtFree#04").map(drop)
 }
 
@@ -253,7 +252,7 @@ pub fn free_host(rt: &Runtime, addr: usize) -> Result<()> {
 /// aclrtFreeHostWithDevSync: #02. Any device may use pinned memory, so every stream is waited for.
 pub fn free_host_with_dev_sync(rt: &Runtime, addr: usize) -> Result<()> {
     let block = owned(rt, addr, "hostPtr", Kind::Host, "aclrtFreeHost#03")?;
-    drain(rt, &block);
+    drain(rt, &block)?;
     release(rt, addr, "hostPtr", Kind::Host, "aclrtFreeHost#03").map(drop)
 }
 
@@ -334,13 +333,18 @@ fn settle(rt: &Runtime, block: &Block) {
     observer::tell(|o| o.freed(block));
 }
 
-/// Waits for everything on the block's device, or on all devices for a block of none.
-fn drain(rt: &Runtime, block: &Block) {
-    for stream in rt.streams.all() {
-        if !matches!(block.owner, Owner::Device(device) if device != stream.device) {
-            let mark = stream.mark(rt);
-            let _: Waited = rt.engine.wait(mark, None);
-            observer::tell(|o| o.host_ordered(mark));
-        }
+/// Waits for everything on the block's device, or on all devices for a block of none; not for streams that no host waits for.
+fn drain(rt: &Runtime, block: &Block) -> Result<()> {
+    let mut streams = rt.streams.all();
+    let elsewhere = |device: u16| matches!(block.owner, Owner::Device(own) if own != device);
+    streams.retain(|stream| !stream.unwaitable() && !elsewhere(stream.device));
+    for stream in &streams {
+        stream::sync::not_own(rt, stream)?;
     }
+    for stream in &streams {
+        let mark = stream.mark(rt);
+        stream.drain(rt);
+        observer::tell(|o| o.host_ordered(mark));
+    }
+    Ok(())
 }

@@ -1,12 +1,12 @@
-//! What an address is: aclrtPointerGetAttributes (chapter 11-05) and aclrtMemGetAddressRange (chapter 11-04).
+//! What an address is: aclrtPointerGetAttributes and aclrtMemP2PMap (chapter 11-05), aclrtMemGetAddressRange (chapter 11-04).
 
 use ascendcl_sys as sys;
 use toprope_engine::memory::Owner;
 
 use crate::error::Result;
-use crate::memory::ledger;
+use crate::memory::{ledger, place};
 use crate::process::Runtime;
-use crate::refuse;
+use crate::{device, refuse};
 
 /// aclrtPointerGetAttributes. An address that the runtime does not know is no error (#05).
 pub fn get_attributes(rt: &Runtime, addr: usize) -> Result<sys::aclrtPtrAttributes> {
@@ -54,4 +54,39 @@ pub fn address_range(rt: &Runtime, addr: usize) -> Result<(usize, usize)> {
             "ptr: {addr:#x} is in no live block of aclrtMalloc, aclrtMallocHost or aclrtMemAllocManaged"
         ),
     }
+}
+
+/// aclrtMemP2PMap: checks that a device may use another one's memory. Nothing else is left to do: here every device reaches
+/// the memory that it has access to without a page table of its own.
+pub fn p2p_map(rt: &Runtime, addr: usize, size: usize, user: i32, flags: u64) -> Result<()> {
+    if size == 0 {
+        return refuse!(sys::ACL_ERROR_INVALID_PARAM, "aclrtMemP2PMap#02", "size: must not be 0");
+    }
+    if flags != 0 {
+        return refuse!(
+            sys::ACL_ERROR_INVALID_PARAM,
+            "aclrtMemP2PMap#03",
+            "flags: {flags:#x}; is reserved and must be 0"
+        );
+    }
+    let user = device::resolve(rt, user, "aclrtMemP2PMap#05")?.id;
+    let span = place::locate(rt, &"devPtr", addr, size)?;
+    let Some(owner) = span.place.device() else {
+        return refuse!(
+            sys::ACL_ERROR_RT_PARAM_INVALID,
+            "ours: memory of a device",
+            "devPtr: {addr:#x} is {}",
+            span.describe()
+        );
+    };
+    // The code is ours.
+    if owner != user && !device::peer::peer_enabled(rt, user, owner) {
+        return refuse!(
+            sys::ACL_ERROR_RT_PARAM_INVALID,
+            "aclrtMemP2PMap#04",
+            "dstDevId: device {user} has no access to device {owner}, where devPtr is; \
+             call aclrtDeviceEnablePeerAccess({owner}, 0) on it first"
+        );
+    }
+    Ok(())
 }

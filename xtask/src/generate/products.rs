@@ -68,6 +68,7 @@ fn product(out: &mut String, spec: &Spec, row: Row<'_>) -> Result<()> {
         "failure_mode_default_stream",
         "hbm",
         "dvpp_memory",
+        "bandwidth_policy",
         "va_flag",
         "copy_2d_device",
     ] {
@@ -219,6 +220,8 @@ pub struct Product {
     pub hbm: bool,
     /// Whether media (DVPP) memory is a kind of its own; otherwise device memory counts as such.
     pub dvpp_memory: bool,
+    /// Whether aclrtMalloc takes a bandwidth beside the page policy.
+    pub bandwidth_policy: bool,
     /// Whether the VA flag of a host allocation is supported: registered, its device address equals the host's.
     pub va_flag: bool,
     /// 2D copies inside device memory.

@@ -218,6 +218,7 @@ const _: unsafe extern "C" fn(
     u64,
     aclrtStream,
 ) -> aclError = crate::managed::aclrtMemManagedPrefetchBatchAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, u64) -> aclError = crate::pointer::aclrtMemP2PMap;
 const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize) -> aclError =
     crate::exception::aclrtMemUceRepair;
 const _: unsafe extern "C" fn(*mut c_void, usize, *const c_void, usize, aclrtMemcpyKind) -> aclError =

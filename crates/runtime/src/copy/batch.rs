@@ -6,13 +6,13 @@ use std::fmt;
 use ascendcl_sys as sys;
 use toprope_engine::queue::Task;
 
-use super::{drain, end, enqueue, given, named, now, own};
+use super::{drain, end, enqueue, given, now, own};
 use crate::bytes;
 use crate::error::Result;
 use crate::generated::api::Api;
 use crate::memory::place::{Place, Side, Span};
 use crate::process::Runtime;
-use crate::{refuse, thread};
+use crate::{refuse, stream, thread};
 
 /// aclrtMemcpyBatch#23
 const MOST: usize = 4096;
@@ -126,7 +126,7 @@ pub fn memcpy_batch(rt: &Runtime, arrays: &Arrays, fail: &mut usize) -> Result<(
 pub fn memcpy_batch_async(rt: &Runtime, arrays: &Arrays, stream: u64, fail: &mut usize) -> Result<()> {
     let rules = if arrays.fail_index.is_some() { &ASYNC } else { &ASYNC_V2 };
     let Some(batch) = read(rules, arrays)? else { return Ok(()) };
-    let stream = named(rt, stream)?;
+    let stream = stream::known(rt, stream)?;
     indexes(rules, &batch, arrays)?;
     let stream = own(rt, stream, "ours: as aclrtMemcpyAsync#23")?;
     let entries = entries(rt, rules, &batch, fail)?;

@@ -6,7 +6,7 @@ use std::fmt;
 use ascendcl_sys as sys;
 use toprope_engine::queue::Task;
 
-use super::{FAULT_CODE, end, enqueue, given, gone, named, own, shift, unknown_kind, work};
+use super::{FAULT_CODE, end, enqueue, given, gone, own, shift, unknown_kind, work};
 use crate::bytes;
 use crate::error::Result;
 use crate::generated::api::Api;
@@ -199,7 +199,7 @@ pub fn memcpy_async_with_offset(rt: &'static Runtime, ask: &Offset, stream: u64)
     }
     given(ask.dst, "dst", "ours: a null pointer")?;
     given(ask.src, "src", "ours: a null pointer")?;
-    let stream = named(rt, stream)?;
+    let stream = stream::known(rt, stream)?;
     // aclrtMemcpyAsyncWithOffset#03
     inside(ask.kind, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpyAsyncWithOffset#02")?;
     if ask.dst_data_offset >= ask.dest_max || ask.count > ask.dest_max - ask.dst_data_offset {

@@ -4,12 +4,12 @@ use ascendcl_sys as sys;
 use toprope_engine::memory;
 use toprope_engine::queue::Task;
 
-use super::{end, enqueue, given, gone, named, own};
+use super::{end, enqueue, given, gone, own};
 use crate::error::Result;
 use crate::generated::api::Api;
 use crate::memory::place::{Place, Side, Span};
 use crate::process::Runtime;
-use crate::{observer, refuse, thread};
+use crate::{observer, refuse, stream, thread};
 
 /// aclrtMemset: the low 8 bits of `value` count (#04). ours: memory that the runtime does not know is filled too (#06).
 pub fn memset(rt: &Runtime, addr: usize, max: usize, value: i32, count: usize) -> Result<()> {
@@ -42,7 +42,7 @@ pub fn memset_async(
         return Ok(());
     }
     given(addr, "devPtr", "aclrtMemsetAsync#02")?;
-    let stream = named(rt, stream)?;
+    let stream = stream::known(rt, stream)?;
     within(count, max, "aclrtMemsetAsync#03")?;
     // aclrtMemsetAsync#06, #07
     let stream = own(rt, stream, "aclrtMemsetAsync#07")?;
@@ -84,7 +84,7 @@ pub fn memset_d32_async(
         return Ok(());
     }
     let span = words(rt, addr, size, count)?;
-    let stream = named(rt, stream)?;
+    let stream = stream::known(rt, stream)?;
     let stream = own(rt, stream, "ours: as aclrtMemsetAsync#07")?;
     if span.place.side() == Side::Host {
         return fill_now(rt, Api::aclrtMemsetD32Async, &span, value, count);

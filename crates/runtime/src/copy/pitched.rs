@@ -3,7 +3,7 @@
 use ascendcl_sys as sys;
 use toprope_engine::queue::Task;
 
-use super::{drain, end, enqueue, given, gone, kind_name, named, own, pageable, reachable, shift, work};
+use super::{drain, end, enqueue, given, gone, kind_name, own, pageable, reachable, shift, work};
 use crate::error::Result;
 use crate::generated::api::Api;
 use crate::generated::products::Pageable;
@@ -11,7 +11,7 @@ use crate::memory::place::{Place, Side, Span};
 use crate::observer::Range;
 use crate::process::Runtime;
 use crate::profile::Form;
-use crate::{observer, refuse, thread};
+use crate::{observer, refuse, stream, thread};
 
 /// aclrtMemcpy2d#06, aclrtMemcpy2dAsync#06, #10: most bytes of a row.
 pub const WIDEST: usize = 5_000_000;
@@ -123,7 +123,7 @@ pub fn memcpy_2d_async(rt: &Runtime, rect: &Rect, stream: u64) -> Result<()> {
     }
     let inside = rt.profile.product.copy_2d_device;
     limits_of_kind(rt, &ASYNC, rect)?;
-    let stream = named(rt, stream)?;
+    let stream = stream::known(rt, stream)?;
     size(rt, &ASYNC, rect)?;
     if rect.kind == sys::ACL_MEMCPY_DEVICE_TO_DEVICE && !inside {
         // aclrtMemcpy2dAsync#13

@@ -16,17 +16,16 @@ use ascendcl_sys as sys;
 use toprope_engine::queue::Task;
 
 use super::{
-    drain, end, enqueue, fits, given, gone, kind_name, named, now, own, pageable, reachable, shift,
-    unknown_kind, work,
+    drain, end, enqueue, fits, given, gone, kind_name, now, own, pageable, reachable, shift, unknown_kind,
+    work,
 };
 use crate::error::Result;
 use crate::generated::api::Api;
 use crate::generated::products::Pageable;
 use crate::memory::place::{Place, Side, Span};
-use crate::observer;
 use crate::process::Runtime;
 use crate::profile::Form;
-use crate::refuse;
+use crate::{observer, refuse, stream};
 
 struct Rules {
     api: Api,
@@ -152,7 +151,7 @@ fn queue(rt: &Runtime, rules: &'static Rules, ask: &Ask, stream: u64) -> Result<
     if ask.kind > sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE {
         return unknown_kind(ask.kind, rules.kind);
     }
-    let stream = named(rt, stream)?;
+    let stream = stream::known(rt, stream)?;
     fits(ask.count, ask.dest_max, rules.fits)?;
     let by_kind = ask.kind == sys::ACL_MEMCPY_HOST_TO_HOST;
     if by_kind && rt.profile.form == Form::Endpoint && rt.profile.generation != 5 {
@@ -263,10 +262,13 @@ fn unregistered(rt: &Runtime, rules: &Rules, ask: &Ask, dst: &Span, src: &Span) 
     if rules.conditional {
         return Ok(Way::Now);
     }
+    // aclrtMemcpyAsync#19: the page's promise, that the buffer may go at once, comes before #17 (impl), which has no such kind.
+    if ask.kind == sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && src.place == Place::Pageable {
+        return Ok(Way::Snapshot);
+    }
     if pageable(&rt.profile) != Pageable::Synchronous {
-        // aclrtMemcpyAsync#27, #37. Even then a snapshot is one.
-        let buffered = ask.kind == sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && src.place == Place::Pageable;
-        return Ok(if buffered { Way::Snapshot } else { Way::Task });
+        // aclrtMemcpyAsync#27, #37
+        return Ok(Way::Task);
     }
     let (takes, rule) = if src.place == Place::Pageable {
         (ACL_MEMCPY_HOST_TO_DEVICE, "aclrtMemcpyAsync#17")

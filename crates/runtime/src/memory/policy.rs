@@ -38,8 +38,8 @@ const HUGE_FROM: usize = 2 << 20;
 impl Policy {
     /// As aclrtMalloc and aclrtMallocAlign32 take it.
     pub fn of_malloc(rt: &Runtime, policy: u32, size: usize) -> Policy {
-        // aclrtMalloc#18, aclrtMallocAlign32#14: where no call takes groups, these two take base and bandwidth.
-        if !rt.profile.supports(Api::aclrtMallocWithCfg) && one_bandwidth(policy) {
+        // aclrtMalloc#18, aclrtMallocAlign32#14
+        if rt.profile.product.bandwidth_policy && one_bandwidth(policy) {
             return Policy::of_single(policy & !BANDWIDTH, size);
         }
         // aclrtMalloc#17, #20, aclrtMallocAlign32#13, #16
