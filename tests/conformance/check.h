@@ -55,6 +55,7 @@ CHECK_MAYBE_UNUSED static int check_bytes(const void *got, const void *want, siz
                                           const char *file, int line) {
     const unsigned char *g = (const unsigned char *)got, *w = (const unsigned char *)want;
     size_t i = 0;
+    if (!check_true(g != NULL && w != NULL, text, file, line)) return 0;
     while (i < size && g[i] == w[i]) ++i;
     if (check_note(i == size)) return 1;
     fprintf(stderr, "%s:%d: %s differs at byte %zu of %zu: 0x%02x, expected 0x%02x\n", file, line, text, i, size, g[i],
@@ -66,6 +67,7 @@ CHECK_MAYBE_UNUSED static int check_all(const void *got, unsigned char want, siz
                                         const char *file, int line) {
     const unsigned char *g = (const unsigned char *)got;
     size_t i = 0;
+    if (!check_true(g != NULL, text, file, line)) return 0;
     while (i < size && g[i] == want) ++i;
     if (check_note(i == size)) return 1;
     fprintf(stderr, "%s:%d: byte %zu of %s is 0x%02x, expected 0x%02x\n", file, line, i, text, g[i], want);
@@ -135,7 +137,7 @@ CHECK_MAYBE_UNUSED static void check_fill(void *to, size_t size, unsigned seed) 
     unsigned char *bytes = (unsigned char *)to;
     uint32_t state = seed * 2654435761u + 12345u;
     size_t i;
-    for (i = 0; i < size; ++i) {
+    for (i = 0; bytes != NULL && i < size; ++i) {
         state = state * 1664525u + 1013904223u;
         bytes[i] = (unsigned char)(state >> 24);
     }

@@ -22,6 +22,12 @@ pub fn out<T: Copy>(pointer: *mut T, name: &'static str, rule: &'static str) -> 
     Ok(Out { addr: pointer as usize, name, rule, kind: std::marker::PhantomData })
 }
 
+/// As [`out`], where null is found in the runtime layer only: *#02.
+pub fn out_rt<T: Copy>(pointer: *mut T, name: &'static str, rule: &'static str) -> Result<Out<T>> {
+    not_null_rt(pointer, name, rule)?;
+    out(pointer, name, rule)
+}
+
 /// An out-parameter that may be null.
 pub fn out_opt<T: Copy>(pointer: *mut T, name: &'static str) -> Option<Out<T>> {
     (!pointer.is_null()).then_some(Out {
@@ -50,6 +56,14 @@ impl<T: Copy> Out<T> {
 #[inline]
 pub fn not_null<T: ?Sized>(pointer: *const T, name: &'static str, rule: &'static str) -> Result<()> {
     if pointer.is_null() { null(name, rule) } else { Ok(()) }
+}
+
+/// A pointer that must not be null. The code of the runtime layer: *#02.
+pub fn not_null_rt<T: ?Sized>(pointer: *const T, name: &'static str, rule: &'static str) -> Result<()> {
+    if pointer.is_null() {
+        return refuse!(sys::ACL_ERROR_RT_PARAM_INVALID, rule, "{name}: must not be null");
+    }
+    Ok(())
 }
 
 #[cold]
@@ -97,6 +111,33 @@ pub fn text(pointer: *const c_char, name: &'static str, rule: &'static str) -> R
         ),
         Err(_) => unmapped(pointer as usize, name, rule),
     }
+}
+
+/// A function of the program; null is refused.
+pub fn function<F>(func: Option<F>, name: &'static str, rule: &'static str) -> Result<F> {
+    match func {
+        Some(func) => Ok(func),
+        None => null(name, rule),
+    }
+}
+
+/// Writes a text and its end mark into a buffer that has room for it, as the caller has made sure.
+pub fn write_text(pointer: *mut c_char, text: &str, name: &'static str, rule: &'static str) -> Result<()> {
+    write_all(pointer.cast(), &[text.as_bytes(), &[0]].concat(), name, rule)
+}
+
+/// Writes values one behind the other.
+pub fn write_all<T: Copy>(
+    pointer: *mut T,
+    values: &[T],
+    name: &'static str,
+    rule: &'static str,
+) -> Result<()> {
+    for (at, value) in values.iter().enumerate() {
+        let addr = (pointer as usize).wrapping_add(at * size_of::<T>());
+        bytes::write(addr, *value).or_else(|_| unmapped(addr, name, rule))?;
+    }
+    Ok(())
 }
 
 /// A handle as a number.

@@ -1,6 +1,8 @@
 //! Chapter 05: contexts.
 
-use ascendcl_sys::{aclError, aclrtContext, aclrtStream};
+use std::ffi::c_void;
+
+use ascendcl_sys::{aclError, aclSysParamOpt, aclrtContext, aclrtStream};
 use toprope_runtime::call::call;
 use toprope_runtime::{Api, context};
 
@@ -49,5 +51,29 @@ pub unsafe extern "C" fn aclrtCtxGetCurrentDefaultStream(stream: *mut aclrtStrea
     call(Api::aclrtCtxGetCurrentDefaultStream, |rt| {
         let out = arg::out(stream, "stream", "aclrtCtxGetCurrentDefaultStream#01")?;
         out.set(arg::from_handle(context::current_default_stream(rt)?))
+    })
+}
+
+/// Sets an option of the current context.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtCtxSetSysParamOpt(opt: aclSysParamOpt, value: i64) -> aclError {
+    call(Api::aclrtCtxSetSysParamOpt, |rt| context::set_sys_param(rt, opt, value))
+}
+
+/// Answers an option of the current context.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtCtxGetSysParamOpt(opt: aclSysParamOpt, value: *mut i64) -> aclError {
+    call(Api::aclrtCtxGetSysParamOpt, |rt| {
+        let out = arg::out(value, "value", "aclrtCtxGetSysParamOpt#04")?;
+        out.set(context::sys_param(rt, opt)?)
+    })
+}
+
+/// Answers where kernels of the current context report overflows.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtCtxGetFloatOverflowAddr(overflowAddr: *mut *mut c_void) -> aclError {
+    call(Api::aclrtCtxGetFloatOverflowAddr, |rt| {
+        let out = arg::out_rt(overflowAddr, "overflowAddr", "aclrtCtxGetFloatOverflowAddr#01")?;
+        out.set(context::float_overflow_addr(rt)? as *mut c_void)
     })
 }

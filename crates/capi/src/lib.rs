@@ -4,6 +4,23 @@
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 mod arg;
+pub mod buffer;
+pub mod callback;
+pub mod capability;
 pub mod context;
+pub mod copy;
 pub mod device;
+pub mod event;
+pub mod exception;
 mod generated;
+pub mod host;
+pub mod init;
+pub mod log;
+pub mod managed;
+pub mod memory;
+pub mod pointer;
+pub mod stream;
+pub mod symbol;
+pub mod system;
+pub mod timeout;
+pub mod version;

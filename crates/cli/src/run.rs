@@ -95,6 +95,7 @@ fn settings(args: &Args) -> Result<Vec<(&'static str, String)>, Refused> {
         device_memory: or(&args.device_memory, from_env.device_memory),
         guard: or(&args.guard, from_env.guard),
         seed: or(&args.seed, from_env.seed),
+        soc: from_env.soc,
     })?;
     let given = [
         ("TOPROPE_PRODUCT", &args.product),

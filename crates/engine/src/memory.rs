@@ -23,6 +23,7 @@
 mod arena;
 mod copy;
 mod guard;
+mod heap;
 mod record;
 mod region;
 mod registered;

@@ -146,6 +146,26 @@ fn child() {
             copies_fail();
             exit(15);
         }
+        "interrupted-copy" => {
+            // A handler of the program interrupts a copy and faults by itself: that is not the copy's fault.
+            with_info(libc::SIGSEGV, leave_with_12_at_64, 0);
+            fault::install();
+            plain(libc::SIGALRM, touch_64 as extern "C" fn(i32) as *const () as usize);
+            let (from, to) = (Pages::new(4096), Pages::new(4096));
+            // SAFETY: signals to a thread that lives as long as this child; its own pages.
+            unsafe {
+                let this = libc::pthread_self();
+                thread::spawn(move || {
+                    for _ in 0..1000 {
+                        thread::sleep(Duration::from_millis(2));
+                        libc::pthread_kill(this, libc::SIGALRM);
+                    }
+                });
+                for _ in 0..10_000 {
+                    copy(to.base, from.base, to.len).unwrap();
+                }
+            }
+        }
         "overflow-in-scope" => {
             let scope = Scope::leak();
             thread::spawn(move || scope.enter(|| recurse(1)));
@@ -340,6 +360,9 @@ fn address(info: *mut libc::siginfo_t) -> usize {
 extern "C" fn leave_with_12_at_64(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     exit(if signal == libc::SIGSEGV && address(info) == 64 { 12 } else { 1 });
 }
+extern "C" fn touch_64(_: i32) {
+    touch(64);
+}
 extern "C" fn leave_with_13(signal: i32) {
     exit(if signal == libc::SIGSEGV { 13 } else { 1 });
 }
@@ -416,6 +439,7 @@ fn the_program_s_handler_runs() {
     ends_with("own-plain-handler", 13);
     ends_with("own-handler-repairs", 15);
     ends_with("leaves-twice", 15);
+    ends_with("interrupted-copy", 12);
 }
 
 #[test]

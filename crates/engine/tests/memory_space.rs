@@ -436,6 +436,21 @@ fn without_keys_the_fallback_is_said() {
     assert_eq!(through.is_err(), has_keys);
 }
 
+#[test]
+fn a_million_blocks() {
+    let space = space();
+    let blocks: Vec<Block> = (0..1_000_000).map(|_| alloc(&space, Owner::Device(0), 100)).collect();
+    assert_eq!(space.usage(Owner::Device(0)).used, 128_000_000);
+    for block in &blocks {
+        assert_eq!(space.find(block.base + 99), Some(*block));
+        assert_eq!(space.find(block.base + 100), None);
+    }
+    assert_eq!(space.blocks(Owner::Device(0)), blocks);
+    assert_eq!(space.free_all(Owner::Device(0)), blocks.len());
+    assert_eq!(space.usage(Owner::Device(0)).used, 0);
+    assert!(blocks.iter().all(|block| space.find(block.base).is_none()));
+}
+
 /// Readers race with allocation and release of the same few addresses: what they see is always one whole block.
 #[test]
 fn readers_never_see_a_torn_block() {
@@ -496,6 +511,45 @@ fn readers_never_see_a_torn_block() {
     assert!(hits.load(Ordering::Relaxed) > 1000);
     assert_eq!(space.blocks(Owner::Device(0)), fixed);
     assert_eq!(space.usage(Owner::Device(1)).used, 0);
+}
+
+/// Two kinds of block take turns at one address, as fast as they can, in one record: no reader sees a mixture.
+#[test]
+fn one_address_under_two_blocks() {
+    let space = space();
+    let done = AtomicBool::new(false);
+    let first = alloc(&space, Owner::Device(0), 70_000);
+    space.free(first.base).unwrap();
+    std::thread::scope(|scope| {
+        let (space, done) = (&space, &done);
+        scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                for (size, owner) in [(70_000, Owner::Device(0)), (90_000, Owner::Image(0))] {
+                    let block = space.alloc(owner, size, size + 1, 64, Page::Huge, size as u64).unwrap();
+                    assert_eq!(block.base, first.base);
+                    space.free(block.base).unwrap();
+                }
+            }
+        });
+        let (mut seen, mut wrong, start) = ([0u64; 2], None, std::time::Instant::now());
+        // At least so long; longer where the other thread gets little time.
+        while wrong.is_none()
+            && (start.elapsed().as_millis() < 300 || (seen.contains(&0) && start.elapsed().as_secs() < 30))
+        {
+            for _ in 0..1000 {
+                let Some(block) = space.find(first.base + 100) else { continue };
+                let kind = usize::from(block.owner == Owner::Image(0));
+                let size = [70_000, 90_000][kind];
+                if (block.size, block.usable, block.tag) != (size, size + 1, size as u64) {
+                    wrong = Some(block);
+                }
+                seen[kind] += 1;
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(wrong, None);
+        assert!(seen[0] > 0 && seen[1] > 0);
+    });
 }
 
 /// The same for registered ranges, whose list readers search while it changes.

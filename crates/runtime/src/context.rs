@@ -3,12 +3,12 @@
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
-use toprope_engine::queue::Waited;
+use toprope_engine::memory::{Block, Owner, Page};
 
 use crate::error::Result;
 use crate::handle::{Kind, Pin, describe};
 use crate::process::Runtime;
-use crate::{device, observer, refuse, stream, thread};
+use crate::{device, memory, observer, refuse, stream, system, thread};
 
 /// A context.
 pub struct Context {
@@ -16,7 +16,13 @@ pub struct Context {
     pub device: u16,
     /// The default context of its device.
     pub primary: bool,
+    /// What its streams do after a failure.
+    pub failure: stream::sync::FailureMode,
     state: Mutex<State>,
+    /// aclrtCtxSetSysParamOpt, by `aclSysParamOpt`; `None`: never set.
+    params: Mutex<[Option<i64>; system::CONTEXT_OPTIONS]>,
+    /// aclrtCtxGetFloatOverflowAddr: made at the first call.
+    overflow: Mutex<Option<Block>>,
 }
 
 #[derive(Default)]
@@ -57,7 +63,14 @@ impl Context {
 
 /// Makes a context with its default stream; nobody's current one yet.
 pub(crate) fn open(rt: &'static Runtime, device: u16, primary: bool) -> Result<u64> {
-    let handle = rt.contexts.insert(Context { device, primary, state: Mutex::default() });
+    let handle = rt.contexts.insert(Context {
+        device,
+        primary,
+        failure: Default::default(),
+        state: Mutex::default(),
+        params: Mutex::default(),
+        overflow: Mutex::default(),
+    });
     observer::tell(|o| o.born(Kind::Context, handle));
     // aclrtCreateContext#06, #08: one default stream, except where the product has none.
     if rt.profile.product.default_stream {
@@ -86,9 +99,12 @@ pub(crate) fn close(rt: &Runtime, context: &Context, handle: u64) -> bool {
     for stream in streams {
         // aclrtResetDevice#04: unfinished tasks are waited for.
         if let Some(pin) = rt.streams.pin(stream) {
-            let _: Waited = rt.engine.wait(pin.mark(rt), None);
+            pin.drain(rt);
         }
         stream::end(rt, stream);
+    }
+    if let Some(block) = context.overflow.lock().take() {
+        memory::discard(rt, &block);
     }
     observer::tell(|o| o.died(Kind::Context, handle));
     true
@@ -100,6 +116,7 @@ pub fn create(rt: &'static Runtime, device_id: i32) -> Result<u64> {
     device.activate(rt)?;
     let handle = open(rt, device.id, false)?;
     thread::bind_context(handle, device.id);
+    stream::listener::tell_default(rt, handle);
     Ok(handle)
 }
 
@@ -143,6 +160,67 @@ pub fn current_default_stream(rt: &Runtime) -> Result<u64> {
     match context.default_stream() {
         Some(stream) => Ok(stream),
         None => no_default_stream(rt),
+    }
+}
+
+/// aclrtCtxSetSysParamOpt: for the current context (#03); the last value counts (#06).
+pub fn set_sys_param(rt: &Runtime, option: u32, value: i64) -> Result<()> {
+    let at = system::option(option, system::CONTEXT_OPTIONS, "aclrtCtxSetSysParamOpt#01")?;
+    system::in_range(at, value, ["aclrtCtxSetSysParamOpt#04", "aclrtCtxSetSysParamOpt#05"])?;
+    thread::current(rt)?.params.lock()[at] = Some(value);
+    Ok(())
+}
+
+/// aclrtCtxGetSysParamOpt.
+pub fn sys_param(rt: &Runtime, option: u32) -> Result<i64> {
+    let at = system::option(option, system::CONTEXT_OPTIONS, "aclrtCtxGetSysParamOpt#01")?;
+    let context = thread::current(rt)?;
+    let value = context.params.lock()[at];
+    match value {
+        Some(value) => Ok(value),
+        None => refuse!(
+            sys::ACL_ERROR_RT_SYSPARAMOPT_NOT_SET,
+            "aclrtCtxGetSysParamOpt#05",
+            "opt: option {option} was never set in context {:#x}",
+            context.handle()
+        ),
+    }
+}
+
+/// Bytes of an overflow area, as aclrtGetOverflowStatus copies them.
+pub(crate) const OVERFLOW_BYTES: usize = 64;
+
+/// aclrtCtxGetFloatOverflowAddr (#02): device memory of the context, zero at first, for kernels that report overflows.
+pub fn float_overflow_addr(rt: &Runtime) -> Result<usize> {
+    let context = thread::current(rt)?;
+    let mut overflow = context.overflow.lock();
+    if let Some(block) = overflow.filter(|block| rt.space.find(block.base) == Some(*block)) {
+        return Ok(block.base);
+    }
+    let owner = Owner::Image(context.device);
+    match rt.space.alloc(owner, OVERFLOW_BYTES, OVERFLOW_BYTES, OVERFLOW_BYTES, Page::Normal, 0) {
+        Ok(block) => {
+            observer::tell(|o| o.allocated(&block));
+            // SAFETY: the block was made just now and nobody else knows it.
+            let cleared =
+                unsafe { toprope_engine::memory::fill(rt.space.inner(block.base), 0, OVERFLOW_BYTES) };
+            *overflow = Some(block);
+            match cleared {
+                Ok(()) => Ok(block.base),
+                Err(fault) => refuse!(
+                    sys::ACL_ERROR_RT_MEMORY_ALLOCATION,
+                    "*#07",
+                    "device {}: its memory cannot be written: {fault:?}",
+                    context.device
+                ),
+            }
+        }
+        Err(error) => refuse!(
+            sys::ACL_ERROR_RT_MEMORY_ALLOCATION,
+            "*#07",
+            "device {}: no {OVERFLOW_BYTES} bytes for the overflow area: {error:?}",
+            context.device
+        ),
     }
 }
 

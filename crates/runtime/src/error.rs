@@ -6,6 +6,7 @@ use std::fmt;
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
+use toprope_engine::memory::AllocError;
 
 use crate::generated::api::Api;
 
@@ -58,6 +59,16 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// The error of an allocation: *#07 out of memory is 207001. `what` names the memory.
+#[cold]
+pub fn exhausted(error: AllocError, rule: &'static str, what: &str) -> Error {
+    let text = match error {
+        AllocError::Exhausted { asked, free } => format!("{what}: {asked} bytes asked, {free} bytes free"),
+        AllocError::Refused(errno) => format!("{what}: the system refused the memory, errno {errno}"),
+    };
+    Error::new(sys::ACL_ERROR_RT_MEMORY_ALLOCATION, rule, text)
+}
 
 /// Shorthand for `Err(Error::new(code, rule, format!(…)))`.
 #[macro_export]
@@ -118,8 +129,8 @@ pub static PER_PROCESS: std::sync::atomic::AtomicBool = std::sync::atomic::Atomi
 pub(crate) fn record(api: Api, error: &Error) {
     let text = format!("{}: {error}", api.function().name);
     // A thread that is going away has no record left to write to.
-    // aclrtGetLastError#05: only codes of the runtime layer (107000 and above, and the resource codes) count.
-    if error.code() >= sys::ACL_ERROR_RT_PARAM_INVALID {
+    // aclrtGetLastError#05: only codes of the runtime layer count, not those of the ACL and GE layers.
+    if matches!(error.code() / 1000, 107 | 207 | 507) {
         let _ = LAST.try_with(|last| last.set(error.code()));
     }
     if PER_PROCESS.load(std::sync::atomic::Ordering::Relaxed) {

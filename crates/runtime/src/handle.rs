@@ -68,6 +68,10 @@ pub enum Kind {
     TaskGroup = 15,
     /// `aclrtAllocatorDesc`
     Allocator = 16,
+    /// `aclrtExceptionInfo`
+    Exception = 17,
+    /// `aclDataBuffer`
+    DataBuffer = 18,
 }
 
 impl Kind {
@@ -76,7 +80,7 @@ impl Kind {
         use Kind::*;
         [
             Context, Stream, Event, Notify, CntNotify, Label, LabelList, Binary, Function, Args, Param,
-            Physical, Pool, Model, TaskGroup, Allocator,
+            Physical, Pool, Model, TaskGroup, Allocator, Exception, DataBuffer,
         ]
         .into_iter()
         .find(|kind| word >> KIND_SHIFT == *kind as u64)

@@ -4,18 +4,34 @@
 //! Where to look: the C name without its prefix and noun is the function here (`aclrtStreamWaitEvent` is
 //! [`stream`]`::wait_event` or [`event`]`::…`), and each check names the row of `spec/constraints*.csv` it comes from.
 
+pub mod buffer;
 pub mod bytes;
 pub mod call;
+pub mod callback;
+pub mod capability;
 pub mod context;
+pub mod copy;
 pub mod device;
 pub mod error;
+pub mod event;
+pub mod exception;
 pub mod generated;
 pub mod handle;
+pub mod host;
+pub mod init;
+pub mod log;
+pub mod managed;
+pub mod memory;
 pub mod observer;
+pub mod pointer;
 pub mod process;
 pub mod profile;
 pub mod stream;
+pub mod symbol;
+pub mod system;
 pub mod thread;
+pub mod timeout;
+pub mod version;
 
 pub use error::{Error, Result};
 pub use generated::api::Api;

@@ -7,13 +7,19 @@ use ascendcl_sys as sys;
 use toprope_engine::memory::{AllocError, Layout, Space};
 use toprope_engine::queue::{self, ByPriority, Engine, Failure, Seeded, Stream};
 
+use crate::buffer::DataBuffer;
 use crate::context::Context;
-use crate::device::Device;
+use crate::device::visible::Visible;
+use crate::device::{Device, limit, notice};
 use crate::error::{Error, Result};
+use crate::exception::{self, Exceptions};
 use crate::handle::{Kind, Table};
+use crate::init::Init;
+use crate::memory::ledger::Ledger;
 use crate::observer;
 use crate::profile::{Profile, Request};
-use crate::stream;
+use crate::system::System;
+use crate::{callback, event, host, managed, stream, symbol, timeout};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -23,12 +29,50 @@ pub struct Runtime {
     pub engine: Engine,
     /// Memory.
     pub space: Space,
+    /// How much of each device's memory is in use.
+    pub ledger: Ledger,
     /// The devices, by the program's device id.
     pub devices: Box<[Device]>,
+    /// Which devices of the machine these are.
+    pub visible: Visible,
+    /// aclInit and aclFinalize.
+    pub init: Init,
+    /// Options and core limits.
+    pub system: System,
+    /// Stack and print buffer sizes.
+    pub limits: limit::Limits,
+    /// Overflow mode of the process.
+    pub sat_mode: limit::SatMode,
+    /// Callbacks of aclrtRegDeviceStateCallback.
+    pub state_callbacks: notice::Named<notice::StateFn>,
+    /// Callbacks of aclrtSetDeviceTaskAbortCallback.
+    pub abort_callbacks: notice::Named<notice::AbortFn>,
+    /// Exception callbacks.
+    pub exceptions: Exceptions,
+    /// Live data buffers.
+    pub buffers: Table<DataBuffer>,
     /// Live contexts.
     pub contexts: Table<Context>,
     /// Live streams.
     pub streams: Table<stream::Stream>,
+    /// Who is told of streams that come and go.
+    pub stream_listeners: stream::listener::Listeners,
+    /// Stream configurations.
+    pub stream_configs: stream::config::Configs,
+    /// Live events.
+    pub events: event::Events,
+    /// Threads subscribed for reports.
+    pub reports: callback::Desk,
+    /// Threads subscribed for host functions.
+    pub host_funcs: callback::Desk,
+    /// Time limits.
+    pub timeouts: timeout::Timeouts,
+    /// Registered host memory.
+    pub host: host::Registry,
+    /// Managed pages.
+    pub managed: managed::Managed,
+    /// Device variables.
+    pub symbols: symbol::Symbols,
 }
 
 static RUNTIME: OnceLock<std::result::Result<Runtime, Refused>> = OnceLock::new();
@@ -57,11 +101,16 @@ fn start() -> Result<&'static Runtime> {
 }
 
 fn make() -> std::result::Result<Runtime, Refused> {
-    let profile = Profile::resolve(&Request::from_env()).map_err(|text| {
+    let mut profile = Profile::resolve(&Request::from_env()).map_err(|text| {
         // Nothing else tells a program's user why every call fails.
         eprintln!("toprope: {text}");
         Refused { code: sys::ACL_ERROR_INVALID_PARAM, text }
     })?;
+    let visible = Visible::from_env(profile.devices);
+    if !visible.note().is_empty() {
+        eprintln!("toprope: {}", visible.note());
+    }
+    profile.devices = visible.len();
     toprope_engine::fault::install();
     let space = Space::new(layout(&profile)).map_err(|error| {
         let text = match error {
@@ -73,7 +122,7 @@ fn make() -> std::result::Result<Runtime, Refused> {
         Refused { code: sys::ACL_ERROR_RT_MEMORY_ALLOCATION, text }
     })?;
     let engine = Engine::new(queue::Config {
-        max_streams: profile.product.max_streams.saturating_mul(profile.devices.into()),
+        max_streams: profile.product.max_streams.saturating_mul(profile.devices.max(1).into()),
         // ours: no page names the code of a copy whose memory is gone when it executes; the copy engine's own says it.
         copy_fault_code: sys::ACL_ERROR_RT_SYS_DMA as u32,
         panic_code: sys::ACL_ERROR_RT_INTERNAL_ERROR as u32,
@@ -89,9 +138,28 @@ fn make() -> std::result::Result<Runtime, Refused> {
     Ok(Runtime {
         engine,
         space,
+        ledger: Ledger::new(profile.devices, profile.device_memory),
         devices,
+        visible,
+        init: Init::default(),
+        system: System::default(),
+        limits: limit::Limits::new(),
+        sat_mode: limit::SatMode::new(),
+        state_callbacks: notice::Named::new(),
+        abort_callbacks: notice::Named::new(),
+        exceptions: Exceptions::new(),
+        buffers: Table::new(Kind::DataBuffer),
         contexts: Table::new(Kind::Context),
         streams: Table::new(Kind::Stream),
+        stream_listeners: Default::default(),
+        stream_configs: Default::default(),
+        events: event::Events::new(profile.devices),
+        reports: Default::default(),
+        host_funcs: Default::default(),
+        timeouts: Default::default(),
+        host: host::Registry::default(),
+        managed: managed::Managed::new(),
+        symbols: symbol::Symbols::default(),
         profile,
     })
 }
@@ -105,7 +173,8 @@ pub const MANAGED_BYTES: u64 = 3 << 40;
 
 fn layout(profile: &Profile) -> Layout {
     Layout {
-        devices: profile.devices,
+        // A list of visible devices may leave none; the arena of one is reserved all the same.
+        devices: profile.devices.max(1),
         device_bytes: profile.device_memory,
         pinned_bytes: PINNED_BYTES,
         guard: profile.guard,
@@ -125,6 +194,10 @@ impl queue::Probe for Relay {
         observer::tell(|o| o.done(stream.0, position));
     }
     fn failed(&self, stream: Stream, failure: Failure) {
+        if let Some(Ok(rt)) = RUNTIME.get() {
+            stream::sync::failed(rt, stream, failure);
+        }
         observer::tell(|o| o.failed(stream.0, failure));
+        exception::failed(stream, failure);
     }
 }

@@ -28,6 +28,8 @@ impl Form {
 pub struct Profile {
     /// Row of `spec/products.csv`.
     pub product: &'static Product,
+    /// Chip name, one of the product's.
+    pub soc: &'static str,
     index: usize,
     /// EP or RC.
     pub form: Form,
@@ -48,6 +50,8 @@ pub struct Profile {
 pub struct Request {
     /// `TOPROPE_PRODUCT`, default `a2`.
     pub product: Option<String>,
+    /// `TOPROPE_SOC`: a chip name of the product, default its first.
+    pub soc: Option<String>,
     /// `TOPROPE_FORM`, default `ep`.
     pub form: Option<String>,
     /// `TOPROPE_CANN`, default the newest generation of the product.
@@ -68,6 +72,7 @@ impl Request {
         let get = |name| std::env::var(name).ok().filter(|text: &String| !text.is_empty());
         Request {
             product: get("TOPROPE_PRODUCT"),
+            soc: get("TOPROPE_SOC"),
             form: get("TOPROPE_FORM"),
             cann: get("TOPROPE_CANN"),
             devices: get("TOPROPE_DEVICES"),
@@ -92,6 +97,15 @@ impl Profile {
             return Err(format!("unknown product '{key}'; valid: {}", keys.join(", ")));
         };
         let product = &PRODUCTS[index];
+        let wanted = |name: &&&str| request.soc.as_deref().is_none_or(|soc| name.eq_ignore_ascii_case(soc));
+        let Some(soc) = product.soc_names.iter().find(wanted) else {
+            return Err(format!(
+                "product {} has no chip '{}'; valid: {}",
+                product.key,
+                request.soc.as_deref().unwrap_or_default(),
+                product.soc_names.join(", ")
+            ));
+        };
         let form = match request.form.as_deref().unwrap_or("ep").to_ascii_lowercase().as_str() {
             "ep" if product.ep => Form::Endpoint,
             "rc" if product.rc => Form::RootComplex,
@@ -144,7 +158,12 @@ impl Profile {
                 Err(_) => return Err(format!("'{text}' is no seed; valid: 0 to {}", u64::MAX)),
             },
         };
-        Ok(Profile { product, index, form, generation, devices, device_memory, guard, seed })
+        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, seed })
+    }
+
+    /// The product's place in `spec/products.csv`.
+    pub fn index(&self) -> usize {
+        self.index
     }
 
     /// Whether the product has the function. Source: product tables of the pages, `spec/functions.csv`.

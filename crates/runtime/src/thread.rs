@@ -21,6 +21,7 @@ struct Binding {
 }
 
 thread_local! {
+    static LAST_TASK: Cell<u32> = const { Cell::new(0) };
     static BINDING: Cell<Binding> = const { Cell::new(Binding { explicit: 0, device: None }) };
 }
 
@@ -71,8 +72,24 @@ pub fn current_handle(rt: &Runtime) -> u64 {
     }
     match binding.device.and_then(|device| rt.devices.get(usize::from(device))) {
         Some(device) => device.primary(),
-        None => crate::device::default_context(rt),
+        None => crate::device::default_context(rt).unwrap_or(0),
     }
+}
+
+/// Whether the thread has made a context current or selected a device.
+pub(crate) fn selected() -> bool {
+    let binding = get();
+    binding.explicit != 0 || binding.device.is_some()
+}
+
+/// The context that the thread itself made current, 0 if none.
+pub(crate) fn explicit() -> u64 {
+    get().explicit
+}
+
+/// The device that the thread itself selected.
+pub(crate) fn selected_device() -> Option<u16> {
+    get().device
 }
 
 /// The current context of the calling thread. *#03: without one, 107002.
@@ -80,19 +97,38 @@ pub fn current_handle(rt: &Runtime) -> u64 {
 pub fn current(rt: &Runtime) -> Result<Pin<'_, Context>> {
     match rt.contexts.pin(current_handle(rt)) {
         Some(context) => Ok(context),
-        None => no_context(),
+        None => no_context(rt),
     }
 }
 
 #[cold]
-fn no_context<T>() -> Result<T> {
+fn no_context<T>(rt: &Runtime) -> Result<T> {
     let binding = get();
+    if !selected() {
+        // Why the configured default device could not be set, if that is the reason.
+        crate::device::default_context(rt)?;
+    }
     let why = match (binding.explicit, binding.device) {
         (0, None) => "this thread has set neither a device (aclrtSetDevice) nor a context".to_owned(),
+        // aclrtSetDevice#06
+        (0, Some(_)) if !rt.profile.product.default_stream => {
+            format!("{} has no default context; make one with aclrtCreateContext", rt.profile.product.key)
+        }
         (0, Some(device)) => format!("device {device}, which this thread selected, was reset meanwhile"),
         (context, _) => {
             format!("context {context:#x}, which this thread made current, was destroyed meanwhile")
         }
     };
     refuse!(sys::ACL_ERROR_RT_CONTEXT_NULL, "*#03", "no current context: {why}")
+}
+
+/// Notes the number of a task that this thread added.
+#[inline]
+pub(crate) fn set_last_task(task: u32) {
+    let _ = LAST_TASK.try_with(|last| last.set(task));
+}
+
+/// The number of the last task that this thread added; 0 if there is none.
+pub(crate) fn last_task() -> u32 {
+    LAST_TASK.try_with(Cell::get).unwrap_or(0)
 }

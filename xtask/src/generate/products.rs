@@ -50,11 +50,28 @@ fn product(out: &mut String, spec: &Spec, row: Row<'_>) -> Result<()> {
         "max_notifies",
         "priority_greatest",
         "priority_least",
+        "ai_cpu_num",
+        "l2_bytes",
+        "ub_bytes",
     ] {
         let _ = writeln!(out, "{column}: {},", row.number::<u64>(column)?);
     }
+    for column in ["op_timeout_interval_us", "op_timeout_default_ms"] {
+        let _ = writeln!(out, "{column}: {},", row.number::<u64>(column)?);
+    }
     let _ = writeln!(out, "pad32: {pad32}, pad_giant: {pad_giant},");
-    for column in ["default_stream", "uvm", "host_register", "symbol", "failure_mode_default_stream"] {
+    for column in [
+        "default_stream",
+        "uvm",
+        "host_register",
+        "symbol",
+        "failure_mode_default_stream",
+        "hbm",
+        "dvpp_memory",
+        "bandwidth_policy",
+        "va_flag",
+        "copy_2d_device",
+    ] {
         let _ = writeln!(out, "{column}: {},", yes(column)?);
     }
     let _ = writeln!(out, "page_normal: {},", row.number::<u64>("page_normal")?);
@@ -71,6 +88,23 @@ fn product(out: &mut String, spec: &Spec, row: Row<'_>) -> Result<()> {
         };
         let _ = writeln!(out, "pageable_{generation}: Pageable::{value},");
     }
+    let simt = list(row, "simt")?;
+    let simt = if simt.is_empty() { "None".to_string() } else { format!("Some([{}])", simt.join(", ")) };
+    let _ = writeln!(out, "simt: {simt},");
+    let connect = optional(spec, row, "hd_connect_type", "ACL_HOST_DEVICE_CONNECT_TYPE_")?;
+    let _ = writeln!(out, "hd_connect_type: {connect},");
+    let form = optional(spec, row, "form_factor", "ACL_DEVICE_FORM_FACTOR_")?;
+    let _ = writeln!(out, "form_factor: {form},");
+    let _ = writeln!(out, "topology: {:#x},", mask(spec, row, "topology", "ACL_RT_DEVS_TOPOLOGY_")?);
+    let modes = constants(spec, row, "sat_modes", "aclrtFloatOverflowMode", "ACL_RT_OVERFLOW_MODE_")?;
+    let _ = writeln!(out, "sat_modes: &{modes:?},");
+    let attributes = constants(spec, row, "cann_attributes", "aclCannAttr", "ACL_CANN_ATTR_")?;
+    let _ = writeln!(out, "cann_attributes: &{attributes:?},");
+    let stack = match row.get("aicore_stack_max")? {
+        "" => "None".to_string(),
+        text => format!("Some({text})"),
+    };
+    let _ = writeln!(out, "aicore_stack_max: {stack},");
     let _ = writeln!(out, "ours: &{:?},\n}},", list(row, "ours")?);
     Ok(())
 }
@@ -89,6 +123,27 @@ fn mask(spec: &Spec, row: Row<'_>, column: &str, prefix: &str) -> Result<u64> {
         bits |= value.ok_or_else(|| format!("products.csv: {column}: no macro {name}"))?.value;
     }
     Ok(bits)
+}
+
+/// The macro `{prefix}{cell}` as an option; an empty cell is none.
+fn optional(spec: &Spec, row: Row<'_>, column: &str, prefix: &str) -> Result<String> {
+    Ok(if row.get(column)?.is_empty() {
+        "None".to_string()
+    } else {
+        format!("Some({})", mask(spec, row, column, prefix)?)
+    })
+}
+
+/// The values of the enumerators `{prefix}{item}`, in the order of the cell.
+fn constants(spec: &Spec, row: Row<'_>, column: &str, of: &str, prefix: &str) -> Result<Vec<i64>> {
+    let found = spec.enums.iter().find(|e| e.name == of);
+    let found = found.ok_or_else(|| format!("enums.csv: no enum {of}"))?;
+    let value = |item: &&str| {
+        let name = format!("{prefix}{item}");
+        let constant = found.values.iter().find(|v| v.name == name);
+        constant.map(|v| v.value).ok_or_else(|| format!("products.csv: {column}: no {name}").into())
+    };
+    list(row, column)?.iter().map(value).collect()
 }
 
 const TYPES: &str = r#"//! What each product offers (spec/products.csv; its sources: spec/products_sources.md).
@@ -141,6 +196,10 @@ pub struct Product {
     pub priority_greatest: u32,
     /// Number of the lowest stream priority.
     pub priority_least: u32,
+    /// Unit of operator timeouts, in microseconds; 254 of them are the most.
+    pub op_timeout_interval_us: u64,
+    /// Timeout of AI core operators while none is set, in milliseconds.
+    pub op_timeout_default_ms: u32,
     /// aclrtMalloc adds 32 bytes to the size after it is rounded up to a multiple of 32.
     pub pad32: bool,
     /// The 32 bytes of `pad32` are added under the 1 GiB page policies too.
@@ -157,6 +216,16 @@ pub struct Product {
     pub page_huge: u64,
     /// Whether 1 GiB pages exist.
     pub page_giant: bool,
+    /// Whether device memory is HBM; DDR otherwise.
+    pub hbm: bool,
+    /// Whether media (DVPP) memory is a kind of its own; otherwise device memory counts as such.
+    pub dvpp_memory: bool,
+    /// Whether aclrtMalloc takes a bandwidth beside the page policy.
+    pub bandwidth_policy: bool,
+    /// Whether the VA flag of a host allocation is supported: registered, its device address equals the host's.
+    pub va_flag: bool,
+    /// 2D copies inside device memory.
+    pub copy_2d_device: bool,
     /// OR of the `ACL_EVENT_*` flags that events may be created with.
     pub event_flags: u32,
     /// OR of the `ACL_STREAM_*` flags that streams may be created with, those without effect included.
@@ -169,6 +238,27 @@ pub struct Product {
     pub pageable_gen8: Pageable,
     /// Asynchronous copies of pageable memory in generation 5.
     pub pageable_gen5: Pageable,
+    /// AI CPUs of one device.
+    pub ai_cpu_num: u32,
+    /// L2 cache of one device, in bytes.
+    pub l2_bytes: u64,
+    /// Unified buffer of one vector core, in bytes.
+    pub ub_bytes: u64,
+    /// What aclrtGetDeviceInfo gives for the attributes 202, 203 and 205 to 212 (warp size, threads per vector core, grid x,
+    /// y, z, blocks per grid, threads per block, block x, y, z); `None`: no SIMT.
+    pub simt: Option<[u32; 10]>,
+    /// `ACL_HOST_DEVICE_CONNECT_TYPE_*`; `None`: the attribute does not exist.
+    pub hd_connect_type: Option<u32>,
+    /// `ACL_DEVICE_FORM_FACTOR_*`; `None`: the attribute does not exist.
+    pub form_factor: Option<u32>,
+    /// `ACL_RT_DEVS_TOPOLOGY_*` of two devices of one machine.
+    pub topology: u64,
+    /// `aclrtFloatOverflowMode` values that can be set; the first is the default.
+    pub sat_modes: &'static [u32],
+    /// `aclCannAttr` values that are supported.
+    pub cann_attributes: &'static [i32],
+    /// Largest stack of an AI core, in bytes; `None`: it cannot be set.
+    pub aicore_stack_max: Option<u32>,
     /// Columns of products.csv whose value for this product is our choice, since no page gives one.
     pub ours: &'static [&'static str],
 }

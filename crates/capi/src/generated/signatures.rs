@@ -5,14 +5,432 @@ use core::ffi::{c_char, c_void};
 
 use ascendcl_sys::types::*;
 
+const _: unsafe extern "C" fn(aclLogLevel, *const c_char, *const c_char, u32, *const c_char) =
+    crate::log::aclAppLog;
+const _: unsafe extern "C" fn(*mut c_void, usize) -> *mut aclDataBuffer = crate::buffer::aclCreateDataBuffer;
+const _: unsafe extern "C" fn(aclDataType) -> usize = crate::capability::aclDataTypeSize;
+const _: unsafe extern "C" fn(*const aclDataBuffer) -> aclError = crate::buffer::aclDestroyDataBuffer;
+const _: unsafe extern "C" fn() -> aclError = crate::init::aclFinalize;
+const _: unsafe extern "C" fn(aclRegisterCallbackType, aclFinalizeCallbackFunc, *mut c_void) -> aclError =
+    crate::init::aclFinalizeCallbackRegister;
+const _: unsafe extern "C" fn(aclRegisterCallbackType, aclFinalizeCallbackFunc) -> aclError =
+    crate::init::aclFinalizeCallbackUnRegister;
+const _: unsafe extern "C" fn(*mut u64) -> aclError = crate::init::aclFinalizeReference;
+const _: unsafe extern "C" fn(aclFloat16) -> f32 = crate::capability::aclFloat16ToFloat;
+const _: unsafe extern "C" fn(f32) -> aclFloat16 = crate::capability::aclFloatToFloat16;
+const _: unsafe extern "C" fn(aclCannAttr, *mut i32) -> aclError = crate::capability::aclGetCannAttribute;
+const _: unsafe extern "C" fn(*mut *const aclCannAttr, *mut usize) -> aclError =
+    crate::capability::aclGetCannAttributeList;
+const _: unsafe extern "C" fn(*const aclDataBuffer) -> *mut c_void = crate::buffer::aclGetDataBufferAddr;
+const _: unsafe extern "C" fn(*const aclDataBuffer) -> u32 = crate::buffer::aclGetDataBufferSize;
+const _: unsafe extern "C" fn(*const aclDataBuffer) -> usize = crate::buffer::aclGetDataBufferSizeV2;
+const _: unsafe extern "C" fn(u32, aclDeviceInfo, *mut i64) -> aclError =
+    crate::capability::aclGetDeviceCapability;
+const _: unsafe extern "C" fn() -> *const c_char = crate::exception::aclGetRecentErrMsg;
+const _: unsafe extern "C" fn(*const c_char) -> aclError = crate::init::aclInit;
+const _: unsafe extern "C" fn(aclRegisterCallbackType, aclInitCallbackFunc, *mut c_void) -> aclError =
+    crate::init::aclInitCallbackRegister;
+const _: unsafe extern "C" fn(aclRegisterCallbackType, aclInitCallbackFunc) -> aclError =
+    crate::init::aclInitCallbackUnRegister;
+const _: unsafe extern "C" fn(*mut aclDataBuffer, *mut c_void, usize) -> aclError =
+    crate::buffer::aclUpdateDataBuffer;
+const _: unsafe extern "C" fn(aclplatformDevInfo, *mut c_char, u32) -> aclError =
+    crate::capability::aclplatformGetDeviceInfo;
+const _: unsafe extern "C" fn(*mut *mut c_void, u32, u32, *mut u32, u32) -> aclError =
+    crate::memory::aclrtCheckMemType;
 const _: unsafe extern "C" fn(*mut aclrtContext, i32) -> aclError = crate::context::aclrtCreateContext;
+const _: unsafe extern "C" fn(*mut aclrtEvent) -> aclError = crate::event::aclrtCreateEvent;
+const _: unsafe extern "C" fn(*mut aclrtEvent, u32) -> aclError = crate::event::aclrtCreateEventExWithFlag;
+const _: unsafe extern "C" fn(*mut aclrtEvent, u32) -> aclError = crate::event::aclrtCreateEventWithFlag;
+const _: unsafe extern "C" fn(*mut aclrtStream) -> aclError = crate::stream::aclrtCreateStream;
+const _: unsafe extern "C" fn() -> *mut aclrtStreamConfigHandle =
+    crate::stream::aclrtCreateStreamConfigHandle;
+const _: unsafe extern "C" fn(*mut aclrtStream, *const aclrtStreamConfigHandle) -> aclError =
+    crate::stream::aclrtCreateStreamV2;
+const _: unsafe extern "C" fn(*mut aclrtStream, u32, u32) -> aclError =
+    crate::stream::aclrtCreateStreamWithConfig;
 const _: unsafe extern "C" fn(*mut aclrtStream) -> aclError = crate::context::aclrtCtxGetCurrentDefaultStream;
+const _: unsafe extern "C" fn(*mut *mut c_void) -> aclError = crate::context::aclrtCtxGetFloatOverflowAddr;
+const _: unsafe extern "C" fn(aclSysParamOpt, *mut i64) -> aclError = crate::context::aclrtCtxGetSysParamOpt;
+const _: unsafe extern "C" fn(aclSysParamOpt, i64) -> aclError = crate::context::aclrtCtxSetSysParamOpt;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtDestroyContext;
+const _: unsafe extern "C" fn(aclrtEvent) -> aclError = crate::event::aclrtDestroyEvent;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtDestroyStream;
+const _: unsafe extern "C" fn(*mut aclrtStreamConfigHandle) -> aclError =
+    crate::stream::aclrtDestroyStreamConfigHandle;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtDestroyStreamForce;
+const _: unsafe extern "C" fn(*mut i32, i32, i32) -> aclError = crate::device::aclrtDeviceCanAccessPeer;
+const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtDeviceDisablePeerAccess;
+const _: unsafe extern "C" fn(i32, u32) -> aclError = crate::device::aclrtDeviceEnablePeerAccess;
+const _: unsafe extern "C" fn(*mut i32) -> aclError = crate::device::aclrtDeviceGetBareTgid;
+const _: unsafe extern "C" fn(*const c_char, *mut i32) -> aclError = crate::device::aclrtDeviceGetByPCIBusId;
+const _: unsafe extern "C" fn(*mut u32, *const aclrtAtomicOperation, u32, i32) -> aclError =
+    crate::device::aclrtDeviceGetHostAtomicCapabilities;
+const _: unsafe extern "C" fn(aclrtDeviceLimit, *mut usize) -> aclError = crate::device::aclrtDeviceGetLimit;
+const _: unsafe extern "C" fn(*mut u32, *const aclrtAtomicOperation, u32, i32, i32) -> aclError =
+    crate::device::aclrtDeviceGetP2PAtomicCapabilities;
+const _: unsafe extern "C" fn(i32, *mut c_char, i32) -> aclError = crate::device::aclrtDeviceGetPCIBusId;
+const _: unsafe extern "C" fn(*mut i32, *mut i32) -> aclError =
+    crate::device::aclrtDeviceGetStreamPriorityRange;
+const _: unsafe extern "C" fn(i32, *mut aclrtUuid) -> aclError = crate::device::aclrtDeviceGetUuid;
+const _: unsafe extern "C" fn(i32, i32, *mut i32) -> aclError = crate::device::aclrtDevicePeerAccessStatus;
+const _: unsafe extern "C" fn(aclrtDeviceLimit, usize) -> aclError = crate::device::aclrtDeviceSetLimit;
+const _: unsafe extern "C" fn(*mut f32, aclrtEvent, aclrtEvent) -> aclError =
+    crate::event::aclrtEventElapsedTime;
+const _: unsafe extern "C" fn(aclrtEvent, *mut u64) -> aclError = crate::event::aclrtEventGetTimestamp;
+const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
+    crate::exception::aclrtExceptionInfoCallbackRegister;
+const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
+    crate::exception::aclrtExceptionInfoCallbackUnregister;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFree;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeHost;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeHostWithDevSync;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeWithDevSync;
 const _: unsafe extern "C" fn(*mut aclrtContext) -> aclError = crate::context::aclrtGetCurrentContext;
 const _: unsafe extern "C" fn(*mut i32) -> aclError = crate::device::aclrtGetDevice;
+const _: unsafe extern "C" fn(i32, aclrtDevFeatureType, *mut i32) -> aclError =
+    crate::device::aclrtGetDeviceCapability;
 const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::device::aclrtGetDeviceCount;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
+    crate::exception::aclrtGetDeviceIdFromExceptionInfo;
+const _: unsafe extern "C" fn(u32, aclrtDevAttr, *mut i64) -> aclError = crate::device::aclrtGetDeviceInfo;
+const _: unsafe extern "C" fn(i32, aclrtDevResLimitType, *mut u32) -> aclError =
+    crate::system::aclrtGetDeviceResLimit;
+const _: unsafe extern "C" fn(*mut aclrtFloatOverflowMode) -> aclError = crate::device::aclrtGetDeviceSatMode;
+const _: unsafe extern "C" fn(i32, *mut aclrtUtilizationInfo) -> aclError =
+    crate::device::aclrtGetDeviceUtilizationRate;
+const _: unsafe extern "C" fn(u32, u32, *mut u64) -> aclError = crate::device::aclrtGetDevicesTopo;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
+    crate::exception::aclrtGetErrorCodeFromExceptionInfo;
+const _: unsafe extern "C" fn(i32, *mut aclrtErrorInfo) -> aclError = crate::exception::aclrtGetErrorVerbose;
+const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::event::aclrtGetEventAvailNum;
+const _: unsafe extern "C" fn(aclrtEvent, *mut u32) -> aclError = crate::event::aclrtGetEventId;
+const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtGetLastError;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetLogicDevIdByPhyDevId;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetLogicDevIdByUserDevId;
+const _: unsafe extern "C" fn(aclrtMemAttr, *mut usize, *mut usize) -> aclError =
+    crate::memory::aclrtGetMemInfo;
+const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize, *mut usize) -> aclError =
+    crate::exception::aclrtGetMemUceInfo;
+const _: unsafe extern "C" fn(i32, *mut aclrtMemUsageInfo, usize, *mut usize) -> aclError =
+    crate::memory::aclrtGetMemUsageInfo;
+const _: unsafe extern "C" fn(aclrtMemcpyKind, *mut usize) -> aclError = crate::copy::aclrtGetMemcpyDescSize;
+const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::timeout::aclrtGetOpExecuteTimeout;
+const _: unsafe extern "C" fn(*mut u64) -> aclError = crate::timeout::aclrtGetOpTimeOutInterval;
+const _: unsafe extern "C" fn(*mut c_void, usize, aclrtStream) -> aclError =
+    crate::device::aclrtGetOverflowStatus;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetPhyDevIdByLogicDevId;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetPhyDevIdByUserDevId;
 const _: unsafe extern "C" fn(i32, *mut u32, *mut i32) -> aclError = crate::device::aclrtGetPrimaryCtxState;
+const _: unsafe extern "C" fn(aclrtDevResLimitType, *mut u32) -> aclError =
+    crate::system::aclrtGetResInCurrentThread;
+const _: unsafe extern "C" fn(*mut aclrtRunMode) -> aclError = crate::device::aclrtGetRunMode;
+const _: unsafe extern "C" fn() -> *const c_char = crate::device::aclrtGetSocName;
+const _: unsafe extern "C" fn(aclrtStream, aclrtStreamAttr, *mut aclrtStreamAttrValue) -> aclError =
+    crate::stream::aclrtGetStreamAttribute;
+const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::stream::aclrtGetStreamAvailableNum;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
+    crate::exception::aclrtGetStreamIdFromExceptionInfo;
+const _: unsafe extern "C" fn(aclrtStream, *mut u32) -> aclError =
+    crate::stream::aclrtGetStreamOverflowSwitch;
+const _: unsafe extern "C" fn(aclrtStream, aclrtDevResLimitType, *mut u32) -> aclError =
+    crate::system::aclrtGetStreamResLimit;
+const _: unsafe extern "C" fn(*const c_void, *mut *mut c_void) -> aclError =
+    crate::symbol::aclrtGetSymbolAddress;
+const _: unsafe extern "C" fn(*const c_void, *mut usize) -> aclError = crate::symbol::aclrtGetSymbolSize;
+const _: unsafe extern "C" fn(aclSysParamOpt, *mut i64) -> aclError = crate::system::aclrtGetSysParamOpt;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
+    crate::exception::aclrtGetTaskIdFromExceptionInfo;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
+    crate::exception::aclrtGetThreadIdFromExceptionInfo;
+const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::callback::aclrtGetThreadLastTaskId;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetUserDevIdByLogicDevId;
+const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetUserDevIdByPhyDevId;
+const _: unsafe extern "C" fn(*mut i32, *mut i32, *mut i32) -> aclError = crate::version::aclrtGetVersion;
+const _: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, u32) -> aclError =
+    crate::host::aclrtHostGetDevicePointer;
+const _: unsafe extern "C" fn(u32, aclrtHacType, *mut aclrtHostMemMapCapability) -> aclError =
+    crate::host::aclrtHostMemMapCapabilities;
+const _: unsafe extern "C" fn(*mut c_void, u64, aclrtHostRegisterType, *mut *mut c_void) -> aclError =
+    crate::host::aclrtHostRegister;
+const _: unsafe extern "C" fn(*mut c_void, u64, u32) -> aclError = crate::host::aclrtHostRegisterV2;
+const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::host::aclrtHostUnregister;
+const _: unsafe extern "C" fn(aclrtCallback, *mut c_void, aclrtCallbackBlockType, aclrtStream) -> aclError =
+    crate::callback::aclrtLaunchCallback;
+const _: unsafe extern "C" fn(aclrtStream, aclrtHostFunc, *mut c_void) -> aclError =
+    crate::callback::aclrtLaunchHostFunc;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMalloc;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMallocAlign32;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
+    crate::memory::aclrtMallocCached;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    aclrtMemMallocPolicy,
+    *mut aclrtMallocConfig,
+) -> aclError = crate::memory::aclrtMallocForTaskScheduler;
+const _: unsafe extern "C" fn(*mut *mut c_void, usize) -> aclError = crate::memory::aclrtMallocHost;
+const _: unsafe extern "C" fn(*mut *mut c_void, u64, *mut aclrtMallocConfig) -> aclError =
+    crate::memory::aclrtMallocHostWithCfg;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    aclrtMemMallocPolicy,
+    *mut aclrtMallocConfig,
+) -> aclError = crate::memory::aclrtMallocWithCfg;
+const _: unsafe extern "C" fn(*mut *mut c_void, u64, u32) -> aclError = crate::managed::aclrtMemAllocManaged;
+const _: unsafe extern "C" fn(*mut c_void, usize) -> aclError = crate::memory::aclrtMemFlush;
+const _: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, *mut usize) -> aclError =
+    crate::pointer::aclrtMemGetAddressRange;
+const _: unsafe extern "C" fn(*mut c_void, usize) -> aclError = crate::memory::aclrtMemInvalidate;
+const _: unsafe extern "C" fn(
+    *const c_void,
+    u64,
+    aclrtMemManagedAdviseType,
+    aclrtMemManagedLocation,
+) -> aclError = crate::managed::aclrtMemManagedAdvise;
+const _: unsafe extern "C" fn(
+    aclrtMemManagedRangeAttribute,
+    *const c_void,
+    usize,
+    *mut c_void,
+    usize,
+) -> aclError = crate::managed::aclrtMemManagedGetAttr;
+const _: unsafe extern "C" fn(
+    *mut aclrtMemManagedRangeAttribute,
+    usize,
+    *const c_void,
+    usize,
+    *mut *mut c_void,
+    *mut usize,
+) -> aclError = crate::managed::aclrtMemManagedGetAttrs;
+const _: unsafe extern "C" fn(*const c_void, usize, aclrtMemManagedLocation, u32, aclrtStream) -> aclError =
+    crate::managed::aclrtMemManagedPrefetchAsync;
+const _: unsafe extern "C" fn(
+    *mut *const c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemManagedLocation,
+    *mut usize,
+    usize,
+    u64,
+    aclrtStream,
+) -> aclError = crate::managed::aclrtMemManagedPrefetchBatchAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, u64) -> aclError = crate::pointer::aclrtMemP2PMap;
+const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize) -> aclError =
+    crate::exception::aclrtMemUceRepair;
+const _: unsafe extern "C" fn(*mut c_void, usize, *const c_void, usize, aclrtMemcpyKind) -> aclError =
+    crate::copy::aclrtMemcpy;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+) -> aclError = crate::copy::aclrtMemcpy2d;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpy2dAsync;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsync;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsyncWithCondition;
+const _: unsafe extern "C" fn(*mut c_void, aclrtMemcpyKind, aclrtStream) -> aclError =
+    crate::copy::aclrtMemcpyAsyncWithDesc;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    usize,
+    usize,
+    *mut *const c_void,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyAsyncWithOffset;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    *mut usize,
+) -> aclError = crate::copy::aclrtMemcpyBatch;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    *mut usize,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyBatchAsync;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+    aclrtStream,
+) -> aclError = crate::copy::aclrtMemcpyBatchAsyncV2;
+const _: unsafe extern "C" fn(
+    *mut *mut c_void,
+    *mut usize,
+    *mut *mut c_void,
+    *mut usize,
+    usize,
+    *mut aclrtMemcpyBatchAttr,
+    *mut usize,
+    usize,
+) -> aclError = crate::copy::aclrtMemcpyBatchV2;
+const _: unsafe extern "C" fn(*mut c_void, usize, *const c_void, usize, usize, aclrtMemcpyKind) -> aclError =
+    crate::symbol::aclrtMemcpyFromSymbol;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    usize,
+    *const c_void,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::symbol::aclrtMemcpyFromSymbolAsync;
+const _: unsafe extern "C" fn(*const c_void, *const c_void, usize, usize, aclrtMemcpyKind) -> aclError =
+    crate::symbol::aclrtMemcpyToSymbol;
+const _: unsafe extern "C" fn(
+    *const c_void,
+    *const c_void,
+    usize,
+    usize,
+    aclrtMemcpyKind,
+    aclrtStream,
+) -> aclError = crate::symbol::aclrtMemcpyToSymbolAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize) -> aclError = crate::copy::aclrtMemset;
+const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize, aclrtStream) -> aclError =
+    crate::copy::aclrtMemsetAsync;
+const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize) -> aclError = crate::copy::aclrtMemsetD32;
+const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize, aclrtStream) -> aclError =
+    crate::copy::aclrtMemsetD32Async;
+const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtPeekAtLastError;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtPersistentTaskClean;
+const _: unsafe extern "C" fn(*const c_void, *mut aclrtPtrAttributes) -> aclError =
+    crate::pointer::aclrtPointerGetAttributes;
+const _: unsafe extern "C" fn(i32) -> aclError = crate::callback::aclrtProcessHostFunc;
+const _: unsafe extern "C" fn(i32) -> aclError = crate::callback::aclrtProcessReport;
+const _: unsafe extern "C" fn(i32, *mut aclrtDeviceStatus) -> aclError =
+    crate::device::aclrtQueryDeviceStatus;
+const _: unsafe extern "C" fn(aclrtEvent, *mut aclrtEventStatus) -> aclError = crate::event::aclrtQueryEvent;
+const _: unsafe extern "C" fn(aclrtEvent, *mut aclrtEventRecordedStatus) -> aclError =
+    crate::event::aclrtQueryEventStatus;
+const _: unsafe extern "C" fn(aclrtEvent, *mut aclrtEventWaitStatus) -> aclError =
+    crate::event::aclrtQueryEventWaitStatus;
+const _: unsafe extern "C" fn(aclrtEvent, aclrtStream) -> aclError = crate::event::aclrtRecordEvent;
+const _: unsafe extern "C" fn(aclrtEvent, aclrtStream, u32) -> aclError =
+    crate::event::aclrtRecordEventWithFlag;
+const _: unsafe extern "C" fn(*const c_char, aclrtDeviceStateCallback, *mut c_void) -> aclError =
+    crate::device::aclrtRegDeviceStateCallback;
+const _: unsafe extern "C" fn(*const c_char, aclrtStreamStateCallback, *mut c_void) -> aclError =
+    crate::stream::aclrtRegStreamStateCallback;
+const _: unsafe extern "C" fn(i32, *const aclrtErrorInfo) -> aclError = crate::exception::aclrtRepairError;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDevice;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDeviceForce;
+const _: unsafe extern "C" fn(i32) -> aclError = crate::system::aclrtResetDeviceResLimit;
+const _: unsafe extern "C" fn(aclrtEvent, aclrtStream) -> aclError = crate::event::aclrtResetEvent;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::device::aclrtResetOverflowStatus;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtResetStreamResLimit;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtSetCurrentContext;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtSetDevice;
+const _: unsafe extern "C" fn(i32, aclrtDevResLimitType, u32) -> aclError =
+    crate::system::aclrtSetDeviceResLimit;
+const _: unsafe extern "C" fn(aclrtFloatOverflowMode) -> aclError = crate::device::aclrtSetDeviceSatMode;
+const _: unsafe extern "C" fn(*const c_char, aclrtDeviceTaskAbortCallback, *mut c_void) -> aclError =
+    crate::device::aclrtSetDeviceTaskAbortCallback;
+const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
+    crate::exception::aclrtSetExceptionInfoCallback;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    aclrtMemcpyKind,
+    *mut c_void,
+    *mut c_void,
+    usize,
+    *mut c_void,
+) -> aclError = crate::copy::aclrtSetMemcpyDesc;
+const _: unsafe extern "C" fn(u32) -> aclError = crate::timeout::aclrtSetOpExecuteTimeOut;
+const _: unsafe extern "C" fn(u64, *mut u64) -> aclError = crate::timeout::aclrtSetOpExecuteTimeOutV2;
+const _: unsafe extern "C" fn(u32) -> aclError = crate::timeout::aclrtSetOpExecuteTimeOutWithMs;
+const _: unsafe extern "C" fn(u32) -> aclError = crate::event::aclrtSetOpWaitTimeout;
+const _: unsafe extern "C" fn(aclrtStream, aclrtStreamAttr, *mut aclrtStreamAttrValue) -> aclError =
+    crate::stream::aclrtSetStreamAttribute;
+const _: unsafe extern "C" fn(
+    *mut aclrtStreamConfigHandle,
+    aclrtStreamConfigAttr,
+    *const c_void,
+    usize,
+) -> aclError = crate::stream::aclrtSetStreamConfigOpt;
+const _: unsafe extern "C" fn(aclrtStream, u64) -> aclError = crate::stream::aclrtSetStreamFailureMode;
+const _: unsafe extern "C" fn(aclrtStream, u32) -> aclError = crate::stream::aclrtSetStreamOverflowSwitch;
+const _: unsafe extern "C" fn(aclrtStream, aclrtDevResLimitType, u32) -> aclError =
+    crate::system::aclrtSetStreamResLimit;
+const _: unsafe extern "C" fn(aclSysParamOpt, i64) -> aclError = crate::system::aclrtSetSysParamOpt;
+const _: unsafe extern "C" fn(aclrtTsId) -> aclError = crate::device::aclrtSetTsDevice;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtStreamAbort;
+const _: unsafe extern "C" fn(aclrtStream, *mut u32) -> aclError = crate::stream::aclrtStreamGetFlags;
+const _: unsafe extern "C" fn(aclrtStream, *mut i32) -> aclError = crate::stream::aclrtStreamGetId;
+const _: unsafe extern "C" fn(aclrtStream, *mut u32) -> aclError = crate::stream::aclrtStreamGetPriority;
+const _: unsafe extern "C" fn(aclrtStream, *mut aclrtStreamStatus) -> aclError =
+    crate::stream::aclrtStreamQuery;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtStreamStop;
+const _: unsafe extern "C" fn(aclrtStream, aclrtEvent) -> aclError = crate::event::aclrtStreamWaitEvent;
+const _: unsafe extern "C" fn(aclrtStream, aclrtEvent, u32, u32) -> aclError =
+    crate::event::aclrtStreamWaitEventWithFlag;
+const _: unsafe extern "C" fn(aclrtStream, aclrtEvent, i32) -> aclError =
+    crate::event::aclrtStreamWaitEventWithTimeout;
+const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtSubscribeHostFunc;
+const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtSubscribeReport;
+const _: unsafe extern "C" fn() -> aclError = crate::device::aclrtSynchronizeDevice;
+const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtSynchronizeDeviceWithTimeout;
+const _: unsafe extern "C" fn(aclrtEvent) -> aclError = crate::event::aclrtSynchronizeEvent;
+const _: unsafe extern "C" fn(aclrtEvent, i32) -> aclError = crate::event::aclrtSynchronizeEventWithTimeout;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtSynchronizeStream;
+const _: unsafe extern "C" fn(aclrtStream, i32) -> aclError =
+    crate::stream::aclrtSynchronizeStreamWithTimeout;
+const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtUnSubscribeHostFunc;
+const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtUnSubscribeReport;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtUnuseStreamResInCurrentThread;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtUseStreamResInCurrentThread;
+const _: unsafe extern "C" fn(aclCANNPackageName, *mut aclCANNPackageVersion) -> aclError =
+    crate::version::aclsysGetCANNVersion;
+const _: unsafe extern "C" fn(*mut c_char, *mut i32) -> aclError = crate::version::aclsysGetVersionNum;
+const _: unsafe extern "C" fn(*mut c_char, *mut c_char) -> aclError = crate::version::aclsysGetVersionStr;
+const _: unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, usize, u32, *mut c_void) =
+    crate::symbol::rtRegisterVariable;

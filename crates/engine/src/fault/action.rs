@@ -30,8 +30,8 @@ static INSTALLED: AtomicBool = AtomicBool::new(false);
 /// program's handlers.
 pub fn install() {
     let _one = INSTALLING.lock();
-    for (at, &signal) in SIGNALS.iter().enumerate() {
-        own(at, signal);
+    for (&signal, earlier) in SIGNALS.iter().zip(&EARLIER) {
+        own(signal, earlier);
     }
     if !INSTALLED.swap(true, Ordering::AcqRel) {
         fork::watch();
@@ -54,7 +54,7 @@ fn ours() -> libc::sighandler_t {
     on_signal as extern "C" fn(i32, *mut libc::siginfo_t, *mut c_void) as *const () as libc::sighandler_t
 }
 
-fn own(at: usize, signal: i32) {
+fn own(signal: i32, earlier: &AtomicPtr<Earlier>) {
     // SAFETY: sigaction reads and fills structures on this stack; the handler we install is async-signal-safe.
     unsafe {
         let mut found: libc::sigaction = std::mem::zeroed();
@@ -63,9 +63,9 @@ fn own(at: usize, signal: i32) {
         }
         // A second round only if the program changes its handler at this very moment.
         loop {
-            let older = EARLIER[at].load(Ordering::Acquire);
+            let older = earlier.load(Ordering::Acquire);
             let entry = Earlier { action: found, older, spent: AtomicBool::new(false) };
-            EARLIER[at].store(Box::into_raw(Box::new(entry)), Ordering::Release);
+            earlier.store(Box::into_raw(Box::new(entry)), Ordering::Release);
             // The earlier handler keeps the mask and the restart and nesting behaviour that it asked for.
             let mut action = found;
             action.sa_sigaction = ours();
@@ -126,12 +126,14 @@ const HANDLER_STACK: usize = 1 << 20;
 /// # Safety
 /// As [`handle`].
 unsafe fn chain(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let Some(at) = SIGNALS.iter().position(|&s| s == signal) else { return };
+    let Some((_, earlier)) = SIGNALS.iter().zip(&EARLIER).find(|(owned, _)| **owned == signal) else {
+        return;
+    };
     // SAFETY: as the caller's; entries are never freed, and a handler value that is neither default nor ignore is a function
     // of the kind that its flags name.
     unsafe {
         let words = arch::words();
-        let mut entry: *const Earlier = EARLIER[at].load(Ordering::Acquire);
+        let mut entry: *const Earlier = earlier.load(Ordering::Acquire);
         // An earlier handler that hands on to its predecessor, which was ours when it was installed, or that puts ours back
         // and raises the signal again: go on below it. (A handler that left by longjmp leaves its mark behind; then this
         // frame is not below that one.)

@@ -253,3 +253,68 @@ pub(crate) unsafe fn key_access(key: u32, open: bool) {
         asm!("wrpkru", in("eax") rights, in("ecx") 0, in("edx") 0, options(nostack, preserves_flags));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A routine that leaves as much behind as it can before it touches `dst`: the direction flag, wide registers, a moved
+    // stack, and every callee-saved register.
+    global_asm!(
+        ".pushsection .text.toprope_engine_test_rude,\"ax\",@progbits",
+        ".hidden toprope_engine_test_rude",
+        ".globl toprope_engine_test_rude",
+        "toprope_engine_test_rude:",
+        "push rbp",
+        "push rbx",
+        "sub rsp, 256",
+        "xor ebp, ebp",
+        "xor ebx, ebx",
+        "xor r12d, r12d",
+        "xor r13d, r13d",
+        "xor r14d, r14d",
+        "xor r15d, r15d",
+        "std",
+        "mov byte ptr [rdi], 1",
+        "ud2",
+        ".popsection",
+    );
+    unsafe extern "C" {
+        fn toprope_engine_test_rude();
+    }
+
+    #[test]
+    fn a_fault_leaves_nothing_behind() {
+        crate::fault::prepare_thread();
+        let values: Vec<u64> = (0..8).map(std::hint::black_box).collect();
+        let [a, b, c, d, e, f, g, h] = values[..] else { panic!() };
+        let outer = 0x1234;
+        for round in 0..3 {
+            // SAFETY: the routine does nothing but fault; the words are this thread's. A word that is not zero is put in
+            // place to see that it comes back; no handler follows it, because the trampoline's own frame is in front.
+            let (result, flags, guard) = unsafe {
+                (*words()).guard = outer;
+                let result = guarded(64 + round, 0, 1, toprope_engine_test_rude as Routine);
+                let flags: u64;
+                asm!("pushfq", "pop {}", out(reg) flags);
+                asm!("cld");
+                (result, flags, std::mem::replace(&mut (*words()).guard, 0))
+            };
+            assert_eq!(result, Err(Fault { signal: libc::SIGSEGV, address: 64 + round }));
+            assert_eq!(flags & 0x400, 0, "direction flag");
+            assert_eq!(guard, outer);
+        }
+        assert_eq!([a, b, c, d, e, f, g, h], [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn a_copy_that_ends_well_leaves_the_guard_as_it_was() {
+        let (from, mut to) = (7u8, 0u8);
+        // SAFETY: two bytes of this frame; the thread's own words.
+        unsafe {
+            guarded(&raw mut to as usize, &raw const from as usize, 1, libc::memmove as Routine).unwrap();
+            assert_eq!((*words()).guard, 0);
+            assert_eq!((&raw const to).read_volatile(), 7);
+        }
+    }
+}

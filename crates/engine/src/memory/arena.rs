@@ -7,25 +7,15 @@
 //! Lock ranks: `punching` before `state`; `state` is never held over a punch.
 
 use super::guard::Key;
-use super::record::{Pool, Record, Seen};
+use super::heap::{Heap, Want};
+use super::record::{Record, Seen};
 use super::region::{Region, Wish};
-use super::runs::Runs;
-use super::slab::{self, NONE, Slab, Slot};
 use super::table::{Found, Table};
-use super::{AllocError, Block, CHUNK, FreeError, Owner, Page, SMALLEST, Usage};
+use super::{AllocError, Block, CHUNK, FreeError, Owner, SMALLEST, Usage};
 use crate::sync::plain::{AtomicU64, Mutex, OnceLock, Ordering};
-use std::ptr::NonNull;
 
 /// Warm bytes that an arena keeps at most. (Touching 64 MiB of punched-out pages again costs about 56 ms.)
 pub(super) const KEEP: u64 = 64 << 20;
-
-/// Serials are the process's, so that none is used twice.
-static SERIAL: AtomicU64 = AtomicU64::new(0);
-
-/// The next serial.
-pub(super) fn serial() -> u64 {
-    SERIAL.fetch_add(1, Ordering::Relaxed) + 1
-}
 
 /// How an arena is made, once it is needed.
 pub(super) struct Plan {
@@ -47,7 +37,7 @@ pub(super) struct Arena {
     placed: OnceLock<Placed>,
     used: Gauge,
     images: Gauge,
-    state: Mutex<State>,
+    state: Mutex<Heap>,
     punching: Mutex<()>,
 }
 
@@ -79,43 +69,6 @@ impl Gauge {
         let (used, peak) = (self.now.load(Ordering::Relaxed), self.peak.load(Ordering::Relaxed));
         Usage { total, used, peak }
     }
-}
-
-#[derive(Default)]
-struct State {
-    cold: Runs,
-    warm: Runs,
-    slabs: Vec<Slot>,
-    classes: [Class; slab::CLASSES],
-    records: Pool,
-}
-
-/// The slabs of one class.
-struct Class {
-    /// First and last slab with room.
-    first: u32,
-    last: u32,
-    /// How many slabs hold chunks but no block.
-    empty: u32,
-    /// Slabs without chunks.
-    idle: Vec<u32>,
-}
-
-impl Default for Class {
-    fn default() -> Self {
-        Class { first: NONE, last: NONE, empty: 0, idle: Vec::new() }
-    }
-}
-
-/// What a block is to be; checked and rounded by [`super::Space::alloc`].
-#[derive(Clone, Copy)]
-pub(super) struct Want {
-    pub owner: Owner,
-    pub size: usize,
-    pub usable: usize,
-    pub align: usize,
-    pub page: Page,
-    pub tag: u64,
 }
 
 /// What a block counts for: its usable bytes, rounded up to the smallest alignment.
@@ -183,7 +136,7 @@ impl Arena {
     /// Reserves the addresses, at the first block. `placed` is told where they are, before a block can be.
     fn placed(
         &self,
-        state: &mut State,
+        state: &mut Heap,
         key: Option<&Key>,
         placed: impl FnOnce(&Region),
     ) -> Result<&Placed, i32> {
@@ -222,7 +175,7 @@ impl Arena {
             return Err(exhausted);
         }
         let placed = self.placed(&mut state, key, told).map_err(AllocError::Refused)?;
-        let block = match state.place(placed, want) {
+        let block = match state.place(&placed.table, want) {
             Some(block) => block,
             None => {
                 // No run is long enough: join all that can be joined, and wait for punches under way.
@@ -230,7 +183,7 @@ impl Arena {
                 self.punch(0);
                 state = self.state.lock();
                 let free = self.plan.total.saturating_sub(self.used.now.load(Ordering::Relaxed));
-                let block = if asked > free { None } else { state.place(placed, want) };
+                let block = if asked > free { None } else { state.place(&placed.table, want) };
                 block.ok_or(exhausted)?
             }
         };
@@ -257,8 +210,8 @@ impl Arena {
         }
         record.retire();
         match found {
-            Found::Record(record) => state.free_large(placed, &block, record),
-            Found::Slab(slab) => state.free_small(placed, slab, addr),
+            Found::Record(record) => state.free_large(&placed.table, &block, record),
+            Found::Slab(slab) => state.free_small(&placed.table, slab, addr),
         }
         let weight = weight(block.usable);
         self.used.sub(weight);
@@ -292,131 +245,6 @@ impl Arena {
 
     /// Live blocks, in no order.
     pub fn blocks(&self, keep: impl Fn(&Block) -> bool) -> Vec<Block> {
-        let state = self.state.lock();
-        let small = state.slabs.iter().filter(|slot| slot.live > 0).flat_map(|slot| slot.slab.records());
-        small.chain(state.records.iter()).filter_map(Record::live).filter(keep).collect()
-    }
-}
-
-impl State {
-    /// Finds a place for a block and makes it known.
-    fn place(&mut self, placed: &Placed, want: Want) -> Option<Block> {
-        let block = |base| Block {
-            base,
-            size: want.size,
-            usable: want.usable,
-            owner: want.owner,
-            page: want.page,
-            serial: serial(),
-            tag: want.tag,
-        };
-        if want.usable > slab::LARGEST || want.align > slab::LARGEST {
-            let count = u32::try_from(want.usable.div_ceil(CHUNK)).ok()?;
-            let start = self.chunks(count, u32::try_from(want.align.div_ceil(CHUNK)).ok()?)?;
-            let block = block(placed.region.base + start as usize * CHUNK);
-            let record = self.records.take();
-            // SAFETY: the pool's records live as long as the arena.
-            unsafe { record.as_ref() }.publish(&block);
-            placed.table.mark_record(start, count, record.as_ptr() as usize);
-            return Some(block);
-        }
-        let class = slab::class(want.usable, want.align);
-        let index = match self.classes[class].first {
-            NONE => self.new_slab(placed, class)?,
-            index => index,
-        };
-        let slot = self.slabs.get_mut(index as usize)?;
-        if slot.live == 0 {
-            self.classes[class].empty -= 1;
-        }
-        let (base, record) = slot.take()?;
-        let block = block(base);
-        record.publish(&block);
-        if slot.full() {
-            self.unlink(index);
-        }
-        Some(block)
-    }
-
-    /// Takes chunks, warm ones if there are such.
-    fn chunks(&mut self, count: u32, align: u32) -> Option<u32> {
-        self.warm.take(count, align).or_else(|| self.cold.take(count, align))
-    }
-
-    /// Gives a class another slab and returns its index.
-    fn new_slab(&mut self, placed: &Placed, class: usize) -> Option<u32> {
-        let count = slab::chunks(class);
-        let start = self.chunks(count, 1)?;
-        let index = match self.classes[class].idle.pop() {
-            Some(index) => index,
-            None => {
-                let index = self.slabs.len() as u32;
-                self.slabs.push(Slot::new(class, index));
-                index
-            }
-        };
-        let slot = self.slabs.get_mut(index as usize)?;
-        slot.place(start, placed.region.base + start as usize * CHUNK);
-        placed.table.mark_slab(start, count, slot.slab.address());
-        self.classes[class].empty += 1;
-        self.link(index);
-        Some(index)
-    }
-
-    fn free_large(&mut self, placed: &Placed, block: &Block, record: &Record) {
-        let start = ((block.base - placed.region.base) / CHUNK) as u32;
-        let count = block.usable.div_ceil(CHUNK) as u32;
-        placed.table.clear(start, count);
-        self.records.give(NonNull::from(record));
-        self.warm.give(start, count);
-    }
-
-    fn free_small(&mut self, placed: &Placed, slab: &Slab, addr: usize) {
-        let index = slab.index;
-        let Some(slot) = self.slabs.get_mut(index as usize) else { return };
-        let class = usize::from(slot.class);
-        let was_full = slot.full();
-        slot.give(addr);
-        let (live, start) = (slot.live, slot.chunk);
-        if was_full {
-            self.link(index);
-        }
-        if live > 0 {
-            return;
-        }
-        // One empty slab of each class stays.
-        if self.classes[class].empty == 0 {
-            self.classes[class].empty = 1;
-            return;
-        }
-        self.unlink(index);
-        placed.table.clear(start, slab::chunks(class));
-        self.classes[class].idle.push(index);
-        self.warm.give(start, slab::chunks(class));
-    }
-
-    /// Appends a slab to its class's list of those with room.
-    fn link(&mut self, index: u32) {
-        let class = usize::from(self.slabs[index as usize].class);
-        let last = std::mem::replace(&mut self.classes[class].last, index);
-        (self.slabs[index as usize].before, self.slabs[index as usize].after) = (last, NONE);
-        match self.slabs.get_mut(last as usize) {
-            Some(last) => last.after = index,
-            None => self.classes[class].first = index,
-        }
-    }
-
-    /// Takes a slab out of its class's list.
-    fn unlink(&mut self, index: u32) {
-        let slot = &self.slabs[index as usize];
-        let (class, before, after) = (usize::from(slot.class), slot.before, slot.after);
-        match self.slabs.get_mut(before as usize) {
-            Some(slot) => slot.after = after,
-            None => self.classes[class].first = after,
-        }
-        match self.slabs.get_mut(after as usize) {
-            Some(slot) => slot.before = before,
-            None => self.classes[class].last = before,
-        }
+        self.state.lock().records().filter_map(Record::live).filter(keep).collect()
     }
 }

@@ -185,3 +185,47 @@ impl<T: ?Sized> Drop for Stable<T> {
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::plain::AtomicBool;
+    use std::time::{Duration, Instant};
+
+    /// One record under a writer that never rests: whatever a reader takes for a block is one.
+    #[test]
+    fn readers_see_whole_blocks() {
+        let record = Record::default();
+        let done = AtomicBool::new(false);
+        let block = |serial: u64| Block {
+            base: serial as usize,
+            size: serial as usize + 1,
+            usable: serial as usize + 2,
+            owner: Owner::Device(serial as u16),
+            page: Page::Giant,
+            serial,
+            tag: serial + 3,
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for serial in 1.. {
+                    if done.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    record.publish(&block(serial));
+                    record.retire();
+                }
+            });
+            let (mut live, mut wrong, start) = (0, None, Instant::now());
+            while live < 20_000 && wrong.is_none() && start.elapsed() < Duration::from_secs(20) {
+                if let Seen::Live(seen) = record.read() {
+                    live += 1;
+                    wrong = Some(seen).filter(|seen| *seen != block(seen.serial));
+                }
+            }
+            done.store(true, Ordering::Relaxed);
+            assert_eq!(wrong, None);
+            assert!(live > 0);
+        });
+    }
+}

@@ -3,7 +3,7 @@
 //! There are two sorted lists. Readers use the one that the version's parity names, and read the version again afterwards; a
 //! writer changes the other list and then counts the version up. A reader repeats only if a writer finished meanwhile.
 
-use super::arena::serial;
+use super::heap::serial;
 use super::record::{Pool, Record, Seen, Stable};
 use super::{Block, FreeError, Owner, Page, Usage};
 use crate::sync::plain::{AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, fence};
@@ -25,9 +25,10 @@ struct Side {
 impl Side {
     /// The record of the last range that starts at or before `addr`.
     fn search(&self, addr: usize) -> *const Record {
-        let len = self.len.load(Ordering::Relaxed).min(self.entries.len());
-        let after = self.entries[..len].partition_point(|e| e.start.load(Ordering::Relaxed) <= addr);
-        after.checked_sub(1).map_or(ptr::null(), |at| self.entries[at].record.load(Ordering::Relaxed))
+        let entries = self.entries.get(..self.len.load(Ordering::Relaxed)).unwrap_or_default();
+        let after = entries.partition_point(|entry| entry.start.load(Ordering::Relaxed) <= addr);
+        let entry = after.checked_sub(1).and_then(|at| entries.get(at));
+        entry.map_or(ptr::null(), |entry| entry.record.load(Ordering::Relaxed))
     }
 }
 
@@ -67,7 +68,7 @@ impl Registered {
         loop {
             let version = self.version.load(Ordering::Acquire);
             // SAFETY: sides live as long as `self`.
-            let side = unsafe { self.sides[version % 2].load(Ordering::Acquire).as_ref() }?;
+            let side = unsafe { self.side(version).load(Ordering::Acquire).as_ref() }?;
             let record = side.search(addr);
             fence(Ordering::Acquire);
             if self.version.load(Ordering::Relaxed) != version {
@@ -80,6 +81,12 @@ impl Registered {
                 Seen::Torn => continue,
             }
         }
+    }
+
+    /// The list that readers use at a version.
+    fn side(&self, version: usize) -> &AtomicPtr<Side> {
+        let [even, odd] = &self.sides;
+        if version.is_multiple_of(2) { even } else { odd }
     }
 
     /// Adds `[addr, addr + size)`, unless it overlaps one that is there: that one is the error.
@@ -151,7 +158,7 @@ impl Registered {
     /// Shows readers the list, which has changed from `changed` on.
     fn publish(&self, state: &mut State, changed: usize) {
         let version = self.version.load(Ordering::Relaxed);
-        let place = &self.sides[(version + 1) % 2];
+        let place = self.side(version.wrapping_add(1));
         let len = state.list.len();
         // SAFETY: sides live as long as `self`.
         let mut side = unsafe { place.load(Ordering::Relaxed).as_ref() };

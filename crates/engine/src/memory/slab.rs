@@ -129,14 +129,14 @@ impl Slot {
     /// Takes a slot: its address and its record.
     pub fn take(&mut self) -> Option<(usize, &Record)> {
         let words = self.taken.len();
-        let word = (0..words).map(|i| (self.cursor + i) % words).find(|&w| self.taken[w] != u64::MAX)?;
-        let bit = self.taken[word].trailing_ones() as usize;
-        self.taken[word] |= 1 << bit;
-        if self.taken[word] == u64::MAX {
-            self.cursor = (word + 1) % words;
-        }
+        let room = |&at: &usize| self.taken.get(at).is_some_and(|&word| word != u64::MAX);
+        let at = (self.cursor..words).chain(0..self.cursor).find(room)?;
+        let word = self.taken.get_mut(at)?;
+        let bit = word.trailing_ones() as usize;
+        *word |= 1 << bit;
+        self.cursor = if *word == u64::MAX { at + 1 } else { at };
         self.live += 1;
-        let slot = word * 64 + bit;
+        let slot = at * 64 + bit;
         let base = self.slab.base.load(Ordering::Relaxed);
         Some((base + slot * self.slab.stride, self.slab.records.get(slot)?))
     }
@@ -144,8 +144,10 @@ impl Slot {
     /// Gives the slot at `addr` back.
     pub fn give(&mut self, addr: usize) {
         let slot = (addr - self.slab.base.load(Ordering::Relaxed)) / self.slab.stride;
-        self.taken[slot / 64] &= !(1 << (slot % 64));
-        self.live -= 1;
+        if let Some(word) = self.taken.get_mut(slot / 64) {
+            *word &= !(1 << (slot % 64));
+            self.live -= 1;
+        }
     }
 }
 

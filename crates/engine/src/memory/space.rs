@@ -1,7 +1,8 @@
 //! All memory of the process: the arenas, and the way from any address to its arena.
 
-use super::arena::{Arena, Plan, Want};
+use super::arena::{Arena, Plan};
 use super::guard::{self, Key};
+use super::heap::Want;
 use super::record::Stable;
 use super::region::{GRANULE, thread_sanitizer};
 use super::registered::Registered;

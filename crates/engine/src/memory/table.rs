@@ -35,6 +35,11 @@ impl Table {
         Ok(Table { base, large: Sparse::new(chunks.div_ceil(SPAN))?, small: Sparse::new(chunks)? })
     }
 
+    /// The arena's first address.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
     /// What is marked at `addr`.
     #[inline]
     pub fn find(&self, addr: usize) -> Option<Found<'_>> {

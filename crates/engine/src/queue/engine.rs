@@ -40,6 +40,13 @@ impl Engine {
         Some(Stream(index))
     }
 
+    /// Changes a stream's priority, 0 (highest) to 7: from the next time that it gets ready.
+    pub fn set_priority(&self, stream: Stream, priority: u8) {
+        if let Some(slot) = self.slot(stream) {
+            slot.priority.store(priority.min(7), Ordering::Relaxed);
+        }
+    }
+
     /// Closes a stream once everything in it has run. Does not block: the stream drains by itself. Its marks become done
     /// as it drains; one that waits for ever is first aborted.
     pub fn close(&self, stream: Stream) {
@@ -140,8 +147,16 @@ impl Engine {
     /// Drops every task that has not begun (their positions become done) and waits for the one that runs. Called by a
     /// host function or kernel of the stream itself it does not wait: everything behind that is dropped.
     pub fn abort(&self, stream: Stream) {
+        let upto = self.discard(stream);
+        if !user::runs(&self.core, stream.0) {
+            self.wait(upto, None);
+        }
+    }
+
+    /// As [`Engine::abort`], without the wait: the mark that it would wait for.
+    pub fn discard(&self, stream: Stream) -> Mark {
         let Some(slot) = self.slot(stream) else {
-            return;
+            return Mark::NONE;
         };
         let upto = slot.fifo.tail();
         slot.skip_to.fetch_max(upto, Ordering::AcqRel);
@@ -157,9 +172,7 @@ impl Engine {
                 self.core.kick(true);
             }
         }
-        if !user::runs(&self.core, stream.0) {
-            self.wait(self.mark_at(stream, upto), None);
-        }
+        self.mark_at(stream, upto)
     }
 
     /// Gives up the [`Task::Work`] with user code that runs in the stream now (a kernel beyond its time): the stream fails
@@ -191,6 +204,12 @@ impl Engine {
     /// Turns [`super::Probe::started`] and [`super::Probe::done`] on or off (one relaxed load per task when off).
     pub fn watch(&self, on: bool) {
         self.core.watched.store(on, Ordering::Relaxed);
+    }
+
+    /// The stream whose host function or kernel the calling thread runs, if it runs one.
+    #[inline]
+    pub fn running(&self) -> Option<Stream> {
+        user::running(&self.core)
     }
 
     /// Whether the calling thread is one of the engine's, hence possibly runs a function of the program for it.

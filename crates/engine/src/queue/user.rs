@@ -9,7 +9,7 @@
 //! not counted as active any more, so the next kick that needs a worker starts one.
 
 use super::core::Core;
-use super::mark::Mark;
+use super::mark::{Mark, Stream};
 use crate::fault::{self, Scope, State};
 use crate::sync::{AtomicU64, Mutex, Ordering};
 use std::cell::Cell;
@@ -47,6 +47,12 @@ pub(crate) enum Returned {
 /// Whether the calling thread runs user code of this stream.
 pub(crate) fn runs(core: &Core, index: u32) -> bool {
     RUNNING.get() == Some((std::ptr::from_ref(core) as usize, index))
+}
+
+/// The stream whose user code the calling thread runs.
+pub(crate) fn running(core: &Core) -> Option<Stream> {
+    let (engine, index) = RUNNING.try_with(Cell::get).ok()??;
+    (engine == std::ptr::from_ref(core) as usize).then_some(Stream(index))
 }
 
 /// A worker steps out and comes back.

@@ -1,0 +1,240 @@
+//! Chapter 13: messages, last errors, exceptions of tasks, and errors of devices that never break.
+#![allow(
+    clippy::unwrap_used,
+    clippy::undocumented_unsafe_blocks,
+    reason = "tests call the C functions with valid arguments, or null"
+)]
+
+mod child;
+
+use std::ptr::{null, null_mut};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ascendcl::context::*;
+use ascendcl::device::*;
+use ascendcl::exception::*;
+use ascendcl::init::*;
+use ascendcl_sys::*;
+use child::{alone, message};
+use toprope_engine::queue::Task;
+use toprope_runtime::process::runtime;
+
+fn fail(device: i32) {
+    assert_eq!(unsafe { aclrtSetDevice(device) }, ACL_ERROR_RT_INVALID_DEVICEID);
+}
+
+/// aclGetRecentErrMsg#01 to #05
+#[test]
+fn messages_are_the_threads_newest_first_and_taken() {
+    assert_eq!(message(), "");
+    assert!(unsafe { aclGetRecentErrMsg() }.is_null());
+    fail(77);
+    fail(88);
+    std::thread::spawn(|| assert_eq!(message(), "")).join().unwrap();
+    let text = unsafe { aclGetRecentErrMsg() };
+    let said = unsafe { child::text_at(text) };
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    assert!(lines[0].contains("88") && lines[1].contains("77"), "{said}");
+    assert_eq!(
+        lines[1],
+        "aclrtSetDevice: deviceId: 77 is not in [0, 7] (107001, ACL_ERROR_RT_INVALID_DEVICEID) [aclrtSetDevice#04]"
+    );
+    fail(99);
+    assert_eq!(unsafe { child::text_at(text) }, said, "valid until the next call of the function");
+    assert!(message().contains("99"));
+    assert!(unsafe { aclGetRecentErrMsg() }.is_null());
+    // Calls that succeed say nothing, and the newest are kept.
+    for id in 100..200 {
+        fail(id);
+    }
+    assert_eq!(unsafe { aclrtGetDeviceCount(&mut 0) }, 0);
+    let said = message();
+    assert!(said.starts_with("aclrtSetDevice: deviceId: 199 ") && said.lines().count() < 100, "{said}");
+}
+
+/// aclGetRecentErrMsg#01, aclInit#23
+#[test]
+fn messages_of_the_process() {
+    alone("messages_of_the_process", &[], || {
+        let path = std::env::temp_dir().join(format!("toprope-messages-{}.json", std::process::id()));
+        std::fs::write(&path, r#"{"err_msg_mode": "1"}"#).unwrap();
+        assert_eq!(unsafe { aclInit(child::c(path.to_str().unwrap()).as_ptr()) }, 0);
+        std::fs::remove_file(&path).unwrap();
+        std::thread::spawn(|| fail(77)).join().unwrap();
+        assert!(message().contains("77"));
+        assert_eq!(unsafe { aclFinalize() }, 0);
+        std::thread::spawn(|| fail(78)).join().unwrap();
+        assert_eq!(message(), "", "per thread again");
+    });
+}
+
+fn peek() -> i32 {
+    unsafe { aclrtPeekAtLastError(0) }
+}
+
+fn take() -> i32 {
+    unsafe { aclrtGetLastError(0) }
+}
+
+/// aclrtGetLastError#01 to #05, aclrtPeekAtLastError#01 to #05
+#[test]
+fn last_errors_are_the_threads_and_of_the_runtime_layer() {
+    assert_eq!((peek(), take()), (0, 0));
+    assert_eq!(unsafe { aclrtGetDevice(null_mut()) }, ACL_ERROR_INVALID_PARAM);
+    assert_eq!(peek(), 0, "100000 is of the ACL layer");
+    fail(77);
+    let bad = ACL_ERROR_RT_INVALID_DEVICEID;
+    assert_eq!(unsafe { aclrtGetDeviceCount(&mut 0) }, 0);
+    assert_eq!((peek(), peek()), (bad, bad), "success and looking do not clear");
+    std::thread::spawn(|| assert_eq!(peek(), 0)).join().unwrap();
+    for level in [1, u32::MAX] {
+        assert_eq!(unsafe { aclrtPeekAtLastError(level) }, ACL_ERROR_INVALID_PARAM);
+        assert_eq!(unsafe { aclrtGetLastError(level) }, ACL_ERROR_INVALID_PARAM);
+    }
+    assert_eq!((take(), take(), peek()), (bad, 0, 0));
+    fail(77);
+    assert_eq!(unsafe { aclrtGetDevice(&mut 0) }, ACL_ERROR_RT_CONTEXT_NULL);
+    assert_eq!(take(), ACL_ERROR_RT_CONTEXT_NULL, "the last one");
+    // 200006 belongs to the ACL layer too.
+    assert_eq!(unsafe { aclrtDeviceEnablePeerAccess(1, 1) }, ACL_ERROR_FEATURE_UNSUPPORTED);
+    assert_eq!(peek(), 0);
+}
+
+/// What callbacks were told: who, task, stream, thread, device, code; and the handle.
+type Told = (u32, [u32; 5]);
+static TOLD: Mutex<Vec<Told>> = Mutex::new(Vec::new());
+static KEPT: AtomicU64 = AtomicU64::new(0);
+
+fn fields(info: *const aclrtExceptionInfo) -> [u32; 5] {
+    unsafe {
+        [
+            aclrtGetTaskIdFromExceptionInfo(info),
+            aclrtGetStreamIdFromExceptionInfo(info),
+            aclrtGetThreadIdFromExceptionInfo(info),
+            aclrtGetDeviceIdFromExceptionInfo(info),
+            aclrtGetErrorCodeFromExceptionInfo(info),
+        ]
+    }
+}
+
+unsafe extern "C" fn first(info: *mut aclrtExceptionInfo) {
+    TOLD.lock().unwrap().push((1, fields(info)));
+    KEPT.store(info as u64, Ordering::Relaxed);
+}
+
+unsafe extern "C" fn second(info: *mut aclrtExceptionInfo) {
+    // No lock is held: callbacks may be registered and taken back from a callback.
+    assert_eq!(unsafe { aclrtExceptionInfoCallbackUnregister(Some(third)) }, 0);
+    TOLD.lock().unwrap().push((2, fields(info)));
+}
+
+unsafe extern "C" fn third(info: *mut aclrtExceptionInfo) {
+    TOLD.lock().unwrap().push((3, fields(info)));
+}
+
+const NOTHING: [u32; 5] = [u32::MAX; 5];
+
+/// Fails a task of the default stream of the current context and returns what was told by then.
+fn fail_task(code: i32) -> Vec<Told> {
+    let mut stream = null_mut();
+    assert_eq!(unsafe { aclrtCtxGetCurrentDefaultStream(&mut stream) }, 0);
+    let rt = runtime().unwrap();
+    let pin = rt.streams.pin(stream as u64).unwrap();
+    pin.push(rt, Task::Fail { code: code as u32 });
+    rt.engine.wait(pin.mark(rt), None);
+    rt.engine.take_failure(pin.queue);
+    std::mem::take(&mut *TOLD.lock().unwrap())
+}
+
+/// aclrtSetExceptionInfoCallback#02, #03, aclrtExceptionInfoCallbackRegister#01 to #05,
+/// aclrtExceptionInfoCallbackUnregister#01 to #03, aclrtGet…FromExceptionInfo#01, #03
+#[test]
+fn callbacks_are_told_of_failed_tasks() {
+    alone("callbacks_are_told_of_failed_tasks", &[], || {
+        assert_eq!(unsafe { aclrtSetDevice(6) }, 0);
+        let code = ACL_ERROR_RT_AICORE_EXCEPTION;
+        assert_eq!(fail_task(code), [], "nobody listens");
+        let bad = ACL_ERROR_RT_PARAM_INVALID;
+        unsafe {
+            assert_eq!(aclrtExceptionInfoCallbackRegister(None), bad);
+            assert_eq!(aclrtExceptionInfoCallbackUnregister(None), bad);
+            assert_eq!(aclrtExceptionInfoCallbackUnregister(Some(first)), 0, "not registered");
+            assert_eq!(aclrtSetExceptionInfoCallback(Some(third)), 0);
+            assert_eq!(aclrtSetExceptionInfoCallback(Some(first)), 0, "the last one counts");
+            assert_eq!(aclrtExceptionInfoCallbackRegister(Some(first)), 0);
+            assert_eq!(aclrtExceptionInfoCallbackRegister(Some(first)), 0, "once");
+            assert_eq!(aclrtExceptionInfoCallbackRegister(Some(second)), 0);
+        }
+        let mut told = fail_task(code);
+        let me = unsafe { libc_gettid() };
+        told.sort();
+        assert_eq!(told.iter().map(|(who, _)| *who).collect::<Vec<_>>(), [1, 1, 2]);
+        for (_, [task, stream, thread, device, error]) in told {
+            assert_ne!(task, u32::MAX);
+            assert_eq!((stream, thread, device, error), (0, me, 6, code as u32));
+        }
+        let kept = KEPT.load(Ordering::Relaxed) as *const aclrtExceptionInfo;
+        assert_eq!(fields(kept), NOTHING, "the information ends with the callback");
+        assert_eq!(fields(null()), NOTHING);
+        assert_eq!(fields(0x1234 as *const _), NOTHING);
+        unsafe {
+            assert_eq!(aclrtExceptionInfoCallbackUnregister(Some(first)), 0);
+            assert_eq!(aclrtExceptionInfoCallbackUnregister(Some(second)), 0);
+        }
+        assert_eq!(fail_task(code).len(), 1, "the one that was set is left");
+        assert_eq!(unsafe { aclrtSetExceptionInfoCallback(None) }, 0);
+        assert_eq!(fail_task(code), []);
+        assert!(runtime().unwrap().exceptions.is_idle());
+    });
+}
+
+unsafe fn libc_gettid() -> u32 {
+    unsafe extern "C" {
+        fn gettid() -> i32;
+    }
+    (unsafe { gettid() }) as u32
+}
+
+/// aclrtGetErrorVerbose#01 to #03, aclrtRepairError#01 to #05
+#[test]
+fn devices_have_no_faults() {
+    let mut info: aclrtErrorInfo = unsafe { std::mem::zeroed() };
+    info.tryRepair = 9;
+    info.errorType = ACL_RT_ERROR_OTHERS;
+    unsafe {
+        assert_eq!(aclrtGetErrorVerbose(0, null_mut()), ACL_ERROR_INVALID_PARAM);
+        assert_eq!(aclrtGetErrorVerbose(8, &mut info), ACL_ERROR_RT_INVALID_DEVICEID);
+        assert_eq!(info.tryRepair, 9);
+        assert_eq!(aclrtGetErrorVerbose(0, &mut info), 0);
+        assert_eq!((info.tryRepair, info.hasDetail, info.errorType), (0, 0, ACL_RT_NO_ERROR));
+        assert_eq!(aclrtRepairError(0, null()), ACL_ERROR_INVALID_PARAM);
+        assert_eq!(aclrtRepairError(8, &info), ACL_ERROR_RT_PARAM_INVALID, "tryRepair comes before the id");
+        info.tryRepair = 1;
+        info.errorType = ACL_RT_ERROR_L2;
+        assert_eq!(aclrtRepairError(8, &info), ACL_ERROR_RT_INVALID_DEVICEID);
+        assert_eq!(aclrtRepairError(0, &info), ACL_ERROR_RT_PARAM_INVALID);
+        info.errorType = ACL_RT_ERROR_MEMORY;
+        assert_eq!(aclrtRepairError(0, &info), 0);
+    }
+}
+
+/// aclrtGetMemUceInfo#01 to #06, aclrtMemUceRepair#01 to #04
+#[test]
+fn devices_have_no_memory_faults() {
+    let mut entries = [aclrtMemUceInfo { addr: null_mut(), len: 0, reserved: [0; 14] }; 2];
+    let mut count = 9;
+    unsafe {
+        assert_eq!(aclrtGetMemUceInfo(0, null_mut(), 2, &mut count), ACL_ERROR_INVALID_PARAM);
+        assert_eq!(aclrtGetMemUceInfo(0, entries.as_mut_ptr(), 2, null_mut()), ACL_ERROR_INVALID_PARAM);
+        assert_eq!(aclrtGetMemUceInfo(8, entries.as_mut_ptr(), 2, &mut count), ACL_ERROR_RT_INVALID_DEVICEID);
+        assert_eq!((aclrtGetMemUceInfo(0, entries.as_mut_ptr(), 2, &mut count), count), (0, 0));
+        assert_eq!(aclrtMemUceRepair(0, null_mut(), 2), ACL_ERROR_INVALID_PARAM);
+        assert_eq!(aclrtMemUceRepair(0, entries.as_mut_ptr(), 129), ACL_ERROR_INVALID_PARAM);
+        assert_eq!(aclrtMemUceRepair(8, entries.as_mut_ptr(), 2), ACL_ERROR_RT_INVALID_DEVICEID);
+        assert_eq!(aclrtMemUceRepair(0, entries.as_mut_ptr(), 2), 0);
+        entries[1].reserved[13] = 1;
+        assert_eq!(aclrtMemUceRepair(8, entries.as_mut_ptr(), 2), ACL_ERROR_INVALID_PARAM);
+    }
+}

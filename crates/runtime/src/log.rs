@@ -1,0 +1,61 @@
+//! The program's own log lines (aclAppLog, chapter 24). On a card they go to files, or to the standard output when
+//! `ASCEND_SLOG_PRINT_TO_STDOUT` is 1; here there are no files, so that only the second happens.
+
+use std::io::Write;
+use std::sync::OnceLock;
+
+use ascendcl_sys as sys;
+
+/// Most bytes of a message. aclAppLog#02; the number is ours.
+pub const LONGEST: usize = 1024;
+
+/// The level that counts unless `ASCEND_GLOBAL_LOG_LEVEL` says otherwise (page of the variable).
+const DEFAULT_LEVEL: u32 = sys::ACL_ERROR;
+
+/// Whether a line of this level is printed. The variables are read once.
+pub fn wanted(level: sys::aclLogLevel) -> bool {
+    static LEAST: OnceLock<Option<u32>> = OnceLock::new();
+    let least = LEAST.get_or_init(|| {
+        let variable = |name| std::env::var(name).ok();
+        least(variable("ASCEND_SLOG_PRINT_TO_STDOUT"), variable("ASCEND_GLOBAL_LOG_LEVEL"))
+    });
+    level <= sys::ACL_ERROR && least.is_some_and(|least| level >= least)
+}
+
+/// The least level that is printed; None prints nothing.
+fn least(to_stdout: Option<String>, level: Option<String>) -> Option<u32> {
+    if to_stdout.as_deref() != Some("1") {
+        return None;
+    }
+    // 0 debug, 1 info, 2 warning, 3 error, 4 nothing.
+    level.and_then(|level| level.parse().ok()).filter(|level| *level <= 4).or(Some(DEFAULT_LEVEL))
+}
+
+/// Prints one line.
+pub fn write(level: sys::aclLogLevel, place: &str, message: &str) {
+    let name = match level {
+        sys::ACL_DEBUG => "DEBUG",
+        sys::ACL_INFO => "INFO",
+        sys::ACL_WARNING => "WARNING",
+        _ => "ERROR",
+    };
+    let line = format!("[{name}] APP({}):{place} {message}\n", std::process::id());
+    // A closed output is no reason to fail.
+    let _ = std::io::stdout().lock().write_all(line.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::least;
+
+    #[test]
+    fn variables() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(least(None, some("0")), None);
+        assert_eq!(least(some("0"), some("0")), None);
+        assert_eq!(least(some("1"), None), Some(3));
+        assert_eq!(least(some("1"), some("1")), Some(1));
+        assert_eq!(least(some("1"), some("9")), Some(3));
+        assert_eq!(least(some("1"), some("4")), Some(4));
+    }
+}

@@ -1,0 +1,214 @@
+//! Whose memory a range of addresses is, with both ends checked: the one place where a program's addresses become [`Span`]s.
+//! Every copy and fill comes through here, and so do registration, managed memory and pointer attributes.
+
+use std::fmt;
+
+use ascendcl_sys as sys;
+use toprope_engine::memory::{Block, Owner};
+
+use crate::error::Result;
+use crate::observer::Range;
+use crate::process::Runtime;
+use crate::refuse;
+
+/// Whose memory it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Memory of a device.
+    Device(u16),
+    /// A device variable.
+    Image(u16),
+    /// Pinned host memory of the runtime.
+    Pinned,
+    /// The program's own host memory, all of it registered.
+    Registered,
+    /// Managed memory.
+    Managed,
+    /// The device-side address of registered memory.
+    Alias,
+    /// Any other address: pageable host memory, or nothing at all (that shows when it is touched).
+    Pageable,
+}
+
+/// Which end of a copy a place can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Host memory.
+    Host,
+    /// Device memory.
+    Device,
+    /// Managed memory: both.
+    Either,
+}
+
+impl Place {
+    /// Which end of a copy it can be.
+    #[inline]
+    pub fn side(self) -> Side {
+        match self {
+            Place::Device(_) | Place::Image(_) | Place::Alias => Side::Device,
+            Place::Pinned | Place::Registered | Place::Pageable => Side::Host,
+            Place::Managed => Side::Either,
+        }
+    }
+
+    /// The device that owns it.
+    #[inline]
+    pub fn device(self) -> Option<u16> {
+        match self {
+            Place::Device(device) | Place::Image(device) => Some(device),
+            _ => None,
+        }
+    }
+}
+
+impl From<Owner> for Place {
+    #[inline]
+    fn from(owner: Owner) -> Place {
+        match owner {
+            Owner::Device(device) => Place::Device(device),
+            Owner::Image(device) => Place::Image(device),
+            Owner::Pinned => Place::Pinned,
+            Owner::Registered => Place::Registered,
+            Owner::Managed => Place::Managed,
+            Owner::Alias => Place::Alias,
+        }
+    }
+}
+
+/// A range of addresses, all of it in one place.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// First address, as the program has it.
+    pub start: usize,
+    /// Length in bytes.
+    pub len: usize,
+    /// Whose it is.
+    pub place: Place,
+    /// The block it lies in; none for [`Place::Pageable`].
+    pub block: Option<Block>,
+}
+
+impl Span {
+    /// Where the runtime itself touches the first byte.
+    #[inline]
+    pub fn inner(&self, rt: &Runtime) -> usize {
+        if self.block.is_some() { rt.space.inner(self.start) } else { self.start }
+    }
+
+    /// For the observer.
+    #[inline]
+    pub fn range(&self) -> Range {
+        Range { start: self.start, len: self.len }
+    }
+
+    /// In words, for messages.
+    #[cold]
+    pub fn describe(&self) -> String {
+        match &self.block {
+            Some(block) => describe(block, self.start),
+            None => PAGEABLE.to_owned(),
+        }
+    }
+}
+
+const PAGEABLE: &str = "memory that the runtime does not know (pageable host memory)";
+
+/// Finds the range `[addr, addr + len)`; `name` is the argument. ours: a range that leaves its block, or lies where no block
+/// is, is 107000. A range that is registered only in part counts as pageable.
+#[inline]
+pub fn locate(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) -> Result<Span> {
+    let found = rt.space.find(addr);
+    match found {
+        Some(block) if len <= block.usable - (addr - block.base) => {
+            Ok(Span { start: addr, len, place: block.owner.into(), block: Some(block) })
+        }
+        _ => unblocked(rt, name, addr, len, found),
+    }
+}
+
+/// The rule of a range that is nobody's.
+const RANGE: &str = "ours: both ends of a range are checked";
+
+#[inline(never)]
+fn unblocked(
+    rt: &Runtime,
+    name: &dyn fmt::Display,
+    addr: usize,
+    len: usize,
+    found: Option<Block>,
+) -> Result<Span> {
+    let Some(end) = addr.checked_add(len) else {
+        return refuse!(
+            sys::ACL_ERROR_RT_PARAM_INVALID,
+            RANGE,
+            "{name}: {len} bytes from {addr:#x} run past the end of the address space"
+        );
+    };
+    match found {
+        Some(block) if block.owner != Owner::Registered => {
+            let over = end - (block.base + block.usable);
+            return refuse!(
+                sys::ACL_ERROR_RT_PARAM_INVALID,
+                RANGE,
+                "{name}: {len} bytes from {addr:#x} run {over} bytes past the end of {}",
+                describe(&block, addr)
+            );
+        }
+        Some(_) => {}
+        None if rt.space.arena(addr).is_some() => {
+            return refuse!(
+                sys::ACL_ERROR_RT_PARAM_INVALID,
+                RANGE,
+                "{name}: {addr:#x} is {}; it was freed already, or never allocated",
+                at(rt, addr, None)
+            );
+        }
+        None => {}
+    }
+    // The end may run into memory of the runtime that lies behind the program's own.
+    let last = end.saturating_sub(1).max(addr);
+    if let Some(owner) = rt.space.arena(last) {
+        return refuse!(
+            sys::ACL_ERROR_RT_PARAM_INVALID,
+            RANGE,
+            "{name}: {len} bytes from {addr:#x} end in {}",
+            words(owner)
+        );
+    }
+    Ok(Span { start: addr, len, place: Place::Pageable, block: None })
+}
+
+/// What lies at an address, in words.
+#[cold]
+pub fn at(rt: &Runtime, addr: usize, found: Option<Block>) -> String {
+    match (found, rt.space.arena(addr)) {
+        (Some(block), _) => describe(&block, addr),
+        (None, Some(owner)) => format!("in {}, where no block is", words(owner)),
+        (None, None) => PAGEABLE.to_owned(),
+    }
+}
+
+#[cold]
+fn describe(block: &Block, addr: usize) -> String {
+    let what = words(block.owner);
+    let Block { base, size, usable, .. } = *block;
+    match addr - base {
+        0 if usable == size => format!("{what}, a block of {size} bytes at {base:#x}"),
+        0 => format!("{what}, a block of {size} bytes ({usable} with padding) at {base:#x}"),
+        offset => {
+            format!("{what}, offset {offset} in a block of {size} bytes ({usable} with padding) at {base:#x}")
+        }
+    }
+}
+
+fn words(owner: Owner) -> String {
+    match owner {
+        Owner::Device(device) => format!("memory of device {device}"),
+        Owner::Image(device) => format!("a device variable of device {device}"),
+        Owner::Pinned => "pinned host memory".to_owned(),
+        Owner::Registered => "registered host memory".to_owned(),
+        Owner::Managed => "managed memory".to_owned(),
+        Owner::Alias => "the device address of registered host memory".to_owned(),
+    }
+}
