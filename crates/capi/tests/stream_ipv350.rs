@@ -17,6 +17,8 @@ fn product() {
     // SAFETY: before the first call of the runtime; nobody else in this process reads the environment at that time.
     SET.call_once(|| unsafe { std::env::set_var("TOPROPE_PRODUCT", "ipv350") });
     ok!(aclrtSetDevice(0));
+    // aclrtSetDevice#06: the device comes without a context.
+    context(0);
 }
 
 fn stream_v2() -> aclrtStream {
