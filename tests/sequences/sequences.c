@@ -266,8 +266,9 @@ static size_t absurd(void) {
 }
 
 static void bad(void) {
-    void *handle = no_handle(), *address = no_address(), *memory = NULL;
+    /* First the buffer: made later, it could be given the place of freed memory. */
     buffer *used = some_buffer();
+    void *handle = no_handle(), *address = no_address(), *memory = NULL;
     size_t size = absurd();
     aclrtStream stream = streams[byte() % STREAMS];
     aclrtStreamStatus status;

@@ -303,7 +303,7 @@ fn kinds_and_places_of_the_asynchronous_copy() {
         ("device device", a, b, [HH, OK, OK, OK, OK, OK], ""),
         ("pinned device", a, p, [HH, OK, OK, OK, OK, OK], ""),
         ("device pinned", p, a, [HH, OK, OK, OK, OK, OK], ""),
-        ("pageable device", a, u, [HH, OK, NO, OK, OK, NO], "aclrtMemcpyAsync#17"),
+        ("pageable device", a, u, [HH, OK, NO, OK, OK, OK], "aclrtMemcpyAsync#17"),
         ("device pageable", u, a, [HH, NO, OK, OK, OK, NO], "aclrtMemcpyAsync#18"),
         ("pinned pinned", q, p, [HH; 6], "#08"),
         ("pinned pageable", u, p, [HH; 6], "#08"),

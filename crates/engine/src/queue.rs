@@ -32,7 +32,7 @@
 //!
 //! # Locks, in the order in which they may be taken
 //! producer lock of a stream → its failure lock (when a closed stream ends) · waiter lock of a line → policy lock of the
-//! lists · watch · seats · free indexes of a table. Those between dots are never held together.
+//! lists · watch · seats · free seats · free indexes of a table. Those between dots are never held together.
 //! No user code runs under a lock, and no system call, except the wake of a sleeping host (its futex word is on its
 //! stack, so the waker must be through before it leaves) and the start of the watch.
 //!

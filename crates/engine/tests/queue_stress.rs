@@ -285,6 +285,8 @@ fn storm(seed: u64, workers: usize, hosts: usize, policy: Box<dyn Policy>, time:
     let checks = world.checks.load(Ordering::Relaxed);
     assert!(checks > 0);
     eprintln!("{checks} checks, {} steps", world.lanes.iter().map(|l| l.lock().unwrap().steps).sum::<u64>());
+    // SAFETY: everything that was ever added has run; nobody uses it any more.
+    drop(unsafe { Box::from_raw(std::ptr::from_ref(world).cast_mut()) });
 }
 
 #[test]
@@ -335,6 +337,7 @@ fn aborts_and_closes_under_waiters() {
                 let mut random = Random(seed ^ (owner as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 let never = engine.open_signal().unwrap();
                 let mut streams = [(); 2].map(|()| engine.open(0, random.below(8) as u8).unwrap());
+                let mut closed = Vec::new();
                 // Tasks up to this position were dropped, or were done, when an abort returned.
                 let mut aborted = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
                 while Instant::now() < end && !shared.faults.any.load(Ordering::Acquire) {
@@ -379,14 +382,15 @@ fn aborts_and_closes_under_waiters() {
                         }
                         80..85 => {
                             let mark = engine.mark(stream);
-                            let closed = random.below(2) == 0;
-                            if closed {
+                            let stuck = random.below(2) == 0;
+                            if stuck {
                                 engine.push(
                                     stream,
                                     Task::Wait { mark: engine.signal_mark(never, 1), timeout_ms: 0, code: 0 },
                                 );
                                 engine.abort(stream);
                             }
+                            closed.push(engine.mark(stream));
                             engine.close(stream);
                             *shared.marks[slot].lock().unwrap() = mark;
                             aborted[which] = Arc::default();
@@ -397,6 +401,7 @@ fn aborts_and_closes_under_waiters() {
                     }
                 }
                 streams.iter().for_each(|s| check_wait(engine.mark(*s), "the end"));
+                closed.iter().for_each(|mark| check_wait(*mark, "a closed stream"));
             });
         }
         scope.spawn(move || {
@@ -410,6 +415,8 @@ fn aborts_and_closes_under_waiters() {
     let fault = shared.faults.first.lock().unwrap().take();
     assert_eq!(fault, None, "seed {seed}");
     assert!(shared.ran.load(Ordering::Relaxed) > 0);
+    // SAFETY: all streams have drained; nobody uses it any more.
+    drop(unsafe { Box::from_raw(std::ptr::from_ref(shared).cast_mut()) });
 }
 
 /// One task at a time, added while the worker is on its way from spinning over polling to deep park, and no call after

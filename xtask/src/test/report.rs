@@ -48,6 +48,9 @@ impl Report {
         for name in &self.failures {
             println!("FAILED {name}");
         }
+        if self.passed + self.failed == 0 {
+            println!("no test has such a name");
+        }
         println!("{} passed, {} failed", self.passed, self.failed);
         self.failed == 0 && self.passed > 0
     }

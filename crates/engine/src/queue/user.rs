@@ -29,16 +29,12 @@ pub(crate) struct Seat {
     task: AtomicU64,
 }
 
-/// All seats.
+/// The seats of an engine's workers.
 #[derive(Default)]
-pub(crate) struct Seats(Mutex<Inner>);
+pub(crate) struct Seats(Mutex<Vec<&'static Seat>>);
 
-#[derive(Default)]
-struct Inner {
-    taken: Vec<&'static Seat>,
-    /// Seats of workers that have ended, for the next ones.
-    free: Vec<&'static Seat>,
-}
+/// Seats of workers that have ended, for the next ones.
+static FREE: Mutex<Vec<&'static Seat>> = Mutex::new(Vec::new());
 
 /// How user code ended.
 pub(crate) enum Returned {
@@ -109,9 +105,8 @@ pub(crate) fn stand_up(core: &Core) {
     if let Some(seat) = SEAT.take()
         && seat.scope.state() == State::Idle
     {
-        let mut seats = core.seats.0.lock();
-        seats.taken.retain(|s| !std::ptr::eq(*s, seat));
-        seats.free.push(seat);
+        core.seats.0.lock().retain(|s| !std::ptr::eq(*s, seat));
+        FREE.lock().push(seat);
     }
 }
 
@@ -120,12 +115,12 @@ impl Core {
     #[cold]
     fn sit_down(&self) -> &'static Seat {
         self.start_watch();
-        let mut seats = self.seats.0.lock();
-        let seat: &'static Seat = seats
-            .free
-            .pop()
-            .unwrap_or_else(|| Box::leak(Box::new(Seat { scope: Scope::leak(), task: AtomicU64::new(0) })));
-        seats.taken.push(seat);
+        let free = FREE.lock().pop();
+        let seat: &'static Seat = match free {
+            Some(seat) => seat,
+            None => Box::leak(Box::new(Seat { scope: Scope::leak(), task: AtomicU64::new(0) })),
+        };
+        self.seats.0.lock().push(seat);
         SEAT.set(Some(seat));
         seat
     }
@@ -138,7 +133,7 @@ impl Core {
                 let task = Mark(s.task.load(Ordering::Acquire));
                 task != Mark::NONE && task.index() == index
             };
-            seats.taken.iter().find(busy).copied()
+            seats.iter().find(busy).copied()
         };
         let Some(seat) = found else {
             return false;
@@ -151,7 +146,7 @@ impl Core {
 
     /// Ends the task of a seat whose thread will never do so.
     fn take_over(&self, seat: &'static Seat, code: u32) {
-        self.seats.0.lock().taken.retain(|s| !std::ptr::eq(*s, seat));
+        self.seats.0.lock().retain(|s| !std::ptr::eq(*s, seat));
         let task = Mark(seat.task.load(Ordering::Acquire));
         let (index, position) = (task.index(), task.position());
         let Some(slot) = self.streams.get(index) else {
@@ -178,7 +173,7 @@ impl Core {
     pub(crate) fn take_over_faulted(&self) {
         let faulted: Vec<_> = {
             let seats = self.seats.0.lock();
-            seats.taken.iter().copied().filter(|s| s.scope.state() == State::Faulted).collect()
+            seats.iter().copied().filter(|s| s.scope.state() == State::Faulted).collect()
         };
         for seat in faulted {
             self.take_over(seat, self.kernel_fault_code);

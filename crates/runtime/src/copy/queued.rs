@@ -262,10 +262,13 @@ fn unregistered(rt: &Runtime, rules: &Rules, ask: &Ask, dst: &Span, src: &Span) 
     if rules.conditional {
         return Ok(Way::Now);
     }
+    // aclrtMemcpyAsync#19: the page's promise, that the buffer may go at once, comes before #17 (impl), which has no such kind.
+    if ask.kind == sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && src.place == Place::Pageable {
+        return Ok(Way::Snapshot);
+    }
     if pageable(&rt.profile) != Pageable::Synchronous {
-        // aclrtMemcpyAsync#27, #37. Even then a snapshot is one.
-        let buffered = ask.kind == sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && src.place == Place::Pageable;
-        return Ok(if buffered { Way::Snapshot } else { Way::Task });
+        // aclrtMemcpyAsync#27, #37
+        return Ok(Way::Task);
     }
     let (takes, rule) = if src.place == Place::Pageable {
         (ACL_MEMCPY_HOST_TO_DEVICE, "aclrtMemcpyAsync#17")
