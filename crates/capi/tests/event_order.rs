@@ -1,6 +1,7 @@
 //! What events order: waits of streams, through the C interface.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[macro_use]
 mod stream_common;
 
 use std::ptr::null_mut;
