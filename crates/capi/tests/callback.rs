@@ -1,6 +1,7 @@
 //! Callbacks of chapter 12 through the C interface, on the default product (a2).
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[macro_use]
 mod stream_common;
 
 use std::ptr::null_mut;

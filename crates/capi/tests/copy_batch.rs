@@ -3,6 +3,8 @@
 mod copy_support;
 
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use ascendcl::copy::*;
 use copy_support::*;
@@ -123,10 +125,18 @@ fn pinned_entries_wait_for_the_stream_and_pageable_ones_wait_in_the_call() {
     let gate = Gate::shut(stream);
     assert_eq!(batch.call(2, null_mut(), &mut 0), 0, "{}", said());
     assert_eq!(get(batch.dsts[0], 64), [0; 64]);
-    gate.open();
     // A pageable entry brings the stream to its end, and is done when the call returns.
     batch.srcs[1] = pageable(64, 2);
-    assert_eq!(batch.call(3, stream, null_mut()), 0, "{}", said());
+    let opened = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(20));
+            opened.store(true, Ordering::SeqCst);
+            gate.open();
+        });
+        assert_eq!(batch.call(3, stream, null_mut()), 0, "{}", said());
+        assert!(opened.load(Ordering::SeqCst));
+    });
     assert_eq!(get(batch.dsts[1], 64), [2; 64]);
     finish(stream);
     batch.check();

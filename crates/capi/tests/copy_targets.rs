@@ -155,6 +155,20 @@ fn rc_form() {
     }
 }
 
+/// aclrtMemcpyAsync#32 states no form: the kind fails late in the RC form too; the other kinds are as in generation 8.
+#[test]
+fn rc_form_of_generation_5() {
+    let target = [("TOPROPE_PRODUCT", "200-300-500"), ("TOPROPE_CANN", "5"), ("TOPROPE_FORM", "rc")];
+    on(&target, "rc_form_of_generation_5", || {
+        let stream = device(0);
+        let (p, q) = (device_memory(64, 1), device_memory(64, 2));
+        assert_eq!(memcpy_async(p, q, H2H, stream), 0, "{}", said());
+        assert_eq!((failure(stream), get(p, 64)), (UNSUPPORTED, vec![1; 64]));
+        assert_eq!(memcpy_async(p, q, H2D, stream), 0, "{}", said());
+        assert_eq!((failure(stream), get(p, 64)), (0, vec![2; 64]));
+    });
+}
+
 /// aclrtMemcpyAsyncWithCondition#09 and its place among unsupported functions.
 #[test]
 fn ipv350_has_the_conditional_copy_only() {

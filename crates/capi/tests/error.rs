@@ -166,6 +166,7 @@ fn callbacks_are_told_of_failed_tasks() {
             assert_eq!(aclrtExceptionInfoCallbackRegister(Some(first)), 0);
             assert_eq!(aclrtExceptionInfoCallbackRegister(Some(first)), 0, "once");
             assert_eq!(aclrtExceptionInfoCallbackRegister(Some(second)), 0);
+            assert_eq!(aclrtExceptionInfoCallbackRegister(Some(first)), 0, "still once");
         }
         let mut told = fail_task(code);
         let me = unsafe { libc_gettid() };

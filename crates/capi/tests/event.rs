@@ -1,6 +1,7 @@
 //! Chapter 07 through the C interface, on the default product (a2): making events, what they answer, and their times.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[macro_use]
 mod stream_common;
 
 use std::collections::HashSet;

@@ -1,6 +1,7 @@
 //! aclrtSetOpWaitTimeout, which is a setting of the whole process: alone in its own.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[macro_use]
 mod stream_common;
 
 use stream_common::*;

@@ -289,6 +289,9 @@ fn finalize_takes_the_default_device_back() {
             ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
             "counted once for all threads"
         );
+        // Set by the program before anybody needed it: nothing to take back.
+        assert_eq!(unsafe { aclrtSetDevice(2) }, 0);
+        assert_eq!((finalize(), active(2)), (0, true));
     });
 }
 

@@ -4,6 +4,7 @@
 mod copy_support;
 
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ascendcl::copy::aclrtMemcpyAsync;
 use ascendcl::device::{aclrtResetDeviceForce, aclrtSetDevice};
@@ -339,15 +340,17 @@ fn free_with_sync_waits_for_the_tasks() {
         let (from, to) = if step == 0 { (block, other) } else { (host, other) };
         let code = acl! { aclrtMemcpyAsync(to, 64, from, 64, ACL_MEMCPY_DEFAULT, stream) };
         assert_eq!(code, 0, "{}", said());
+        let opened = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(std::time::Duration::from_millis(20));
+                opened.store(true, Ordering::SeqCst);
                 gate.open();
             });
-            let code = acl! {
-                if step == 0 { aclrtFreeWithDevSync(block) } else { aclrtFreeHostWithDevSync(host) }
-            };
+            let code =
+                acl! { if step == 0 { aclrtFreeWithDevSync(block) } else { aclrtFreeHostWithDevSync(host) } };
             assert_eq!(code, 0, "{}", said());
+            assert!(opened.load(Ordering::SeqCst));
         });
         // The task was done before the block went.
         assert_eq!(get(other, 64), [1 + step; 64]);

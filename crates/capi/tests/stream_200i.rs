@@ -1,6 +1,7 @@
 //! Streams and events on 200i-500-a2: no DEVICE_USE_ONLY, no IPC events.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[macro_use]
 mod stream_common;
 
 use std::ptr::null_mut;

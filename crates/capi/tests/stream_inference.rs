@@ -1,6 +1,7 @@
 //! Streams and events on the inference product: other limits, and calls that it does not take.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[macro_use]
 mod stream_common;
 
 use std::ptr::null_mut;

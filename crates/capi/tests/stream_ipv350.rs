@@ -1,6 +1,7 @@
 //! Streams and callbacks on ipv350, which has no default stream, no events, and a way of its own to configure streams.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[macro_use]
 mod stream_common;
 
 use std::ptr::{null, null_mut};
@@ -12,14 +13,13 @@ unsafe extern "C" {
     fn pthread_self() -> u64;
 }
 
+/// The process runs on ipv350, the thread in a context of its own.
 fn product() {
     static SET: Once = Once::new();
     // SAFETY: before the first call of the runtime; nobody else in this process reads the environment at that time.
     SET.call_once(|| unsafe { std::env::set_var("TOPROPE_PRODUCT", "ipv350") });
-    ok!(aclrtSetDevice(0));
-    // aclrtSetDevice#06: no default context either.
-    let mut context = null_mut();
-    ok!(aclrtCreateContext(&mut context, 0));
+    // There is no default context either.
+    context(0);
 }
 
 fn stream_v2() -> aclrtStream {

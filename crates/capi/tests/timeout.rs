@@ -1,6 +1,7 @@
 //! Time limits of operators (chapter 12), on the default product (a2). They are settings of the process: one test.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[macro_use]
 mod stream_common;
 
 use std::ptr::null_mut;

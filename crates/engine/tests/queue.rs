@@ -367,6 +367,7 @@ fn host_functions_that_wait_for_each_other_get_stand_ins() {
     };
     engine.push(streams[0], host(&outer));
     sync(&engine, streams[0]);
+    sync(&engine, streams[2]);
     assert!(done.load(Ordering::Acquire) && !engine.on_worker());
 }
 

@@ -10,7 +10,7 @@
 //! Lock order: an event's state, then the pool of cells; the engine's locks are leaves.
 
 use ascendcl_sys as sys;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use toprope_engine::queue::{self, Mark, Task};
 
 use crate::error::Result;
@@ -281,8 +281,9 @@ pub fn get_id(rt: &Runtime, handle: u64) -> Result<u32> {
 pub fn record(rt: &Runtime, event: u64, stream: u64) -> Result<()> {
     let event = find(rt, event)?;
     let stream = stream::resolve(rt, stream)?;
-    bind_record(&event, sys::ACL_EVENT_RECORD_DEFAULT)?;
-    take_snapshot(rt, &event, &stream, "aclrtRecordEvent#04", "aclrtRecordEvent#05")
+    let mut state = event.state.lock();
+    bind(&mut state.record_flag, sys::ACL_EVENT_RECORD_DEFAULT, "aclrtRecordEventWithFlag#13")?;
+    take_snapshot(rt, &event, state, &stream, "aclrtRecordEvent#04", "aclrtRecordEvent#05")
 }
 
 /// aclrtRecordEventWithFlag.
@@ -296,13 +297,14 @@ pub fn record_with_flag(rt: &Runtime, event: u64, stream: u64, flag: u32) -> Res
     }
     let event = find(rt, event)?;
     let stream = stream::resolve(rt, stream)?;
-    let bound = bind_record(&event, flag);
+    let mut state = event.state.lock();
+    let bound = bind(&mut state.record_flag, flag, "aclrtRecordEventWithFlag#13");
     if flag == sys::ACL_EVENT_RECORD_EXTERNAL {
         // No stream can be under capture yet.
         return not_captured("aclrtRecordEventWithFlag#09");
     }
     bound?;
-    take_snapshot(rt, &event, &stream, "aclrtRecordEventWithFlag#04", "aclrtRecordEventWithFlag#05")
+    take_snapshot(rt, &event, state, &stream, "aclrtRecordEventWithFlag#04", "aclrtRecordEventWithFlag#05")
 }
 
 #[cold]
@@ -316,9 +318,9 @@ fn not_captured(rule: &'static str) -> Result<()> {
 
 /// aclrtRecordEventWithFlag#14: the first call binds, whatever becomes of it.
 #[inline]
-fn bind_record(event: &Event, flag: u32) -> Result<()> {
-    let bound = *event.state.lock().record_flag.get_or_insert(flag);
-    if bound == flag { Ok(()) } else { bound_else(bound, flag, "aclrtRecordEventWithFlag#13") }
+fn bind(place: &mut Option<u32>, flag: u32, rule: &'static str) -> Result<()> {
+    let bound = *place.get_or_insert(flag);
+    if bound == flag { Ok(()) } else { bound_else(bound, flag, rule) }
 }
 
 #[cold]
@@ -333,6 +335,7 @@ fn bound_else(bound: u32, flag: u32, rule: &'static str) -> Result<()> {
 fn take_snapshot(
     rt: &Runtime,
     event: &Pin<'_, Event>,
+    mut state: MutexGuard<'_, State>,
     stream: &Pin<'_, Stream>,
     foreign: &'static str,
     device_only: &'static str,
@@ -351,7 +354,6 @@ fn take_snapshot(
         );
     }
     stream::takes_tasks(rt, stream)?;
-    let mut state = event.state.lock();
     let mark = if event.has(sys::ACL_EVENT_TIME_LINE) {
         let cell = fresh_cell(rt, &mut state);
         let position = stream.push(rt, Task::Stamp { cell: cell.address() });

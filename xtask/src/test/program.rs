@@ -138,7 +138,8 @@ impl Build {
             // The caller's own settings must not change what is tested.
             for (name, _) in std::env::vars_os() {
                 let known = name.to_string_lossy();
-                if known.starts_with("TOPROPE_") || known.starts_with("ASCEND") {
+                if known.starts_with("TOPROPE_") || known.starts_with("ASCEND") || known == "LD_LIBRARY_PATH"
+                {
                     command.env_remove(name);
                 }
             }

@@ -15,7 +15,6 @@ pub use ascendcl_sys as sys;
 pub use sys::{aclrtContext, aclrtEvent, aclrtStream};
 
 /// Calls a function of the C interface.
-#[macro_export]
 macro_rules! acl {
     ($call:expr) => {{
         // SAFETY: the test passes valid pointers, or exactly the invalid ones that it tests.
@@ -24,7 +23,6 @@ macro_rules! acl {
 }
 
 /// Calls a function that must succeed.
-#[macro_export]
 macro_rules! ok {
     ($call:expr) => {{
         let code = acl!($call);
@@ -33,7 +31,6 @@ macro_rules! ok {
 }
 
 /// Calls a function that must answer a code.
-#[macro_export]
 macro_rules! refused {
     ($code:ident, $call:expr) => {{
         let code = acl!($call);

@@ -124,6 +124,10 @@ impl Slot {
     }
 
     pub(crate) fn take_failure(&self) -> Option<Failure> {
+        // Whoever waited for the task sees its flag: it is set before the position becomes done.
+        if self.attention.load(Ordering::Relaxed) & FAILED == 0 {
+            return None;
+        }
         let mut first = self.failure.lock();
         self.attention.fetch_and(!FAILED, Ordering::Relaxed);
         first.take()

@@ -262,14 +262,15 @@ fn entries(rt: &Runtime, rules: &Rules, batch: &Batch, fail: &mut usize) -> Resu
     let mut entries: Vec<Entry> = Vec::with_capacity(batch.sizes.len());
     let mut attrs = batch.attrs.iter().zip(&batch.indexes).peekable();
     let mut attr = None;
-    for (index, &size) in batch.sizes.iter().enumerate() {
+    let operands = batch.dsts.iter().zip(&batch.srcs).zip(&batch.sizes).enumerate();
+    for (index, ((&dst, &src), &size)) in operands {
         if let Some((next, _)) = attrs.next_if(|(_, start)| **start == index) {
             attr = Some(next);
         }
         let Some(attr) = attr.filter(|_| size != 0) else { continue };
         *fail = index;
-        let dst = end(rt, &Nth("dsts", index), batch.dsts[index], size)?;
-        let src = end(rt, &Nth("srcs", index), batch.srcs[index], size)?;
+        let dst = end(rt, &Nth("dsts", index), dst, size)?;
+        let src = end(rt, &Nth("srcs", index), src, size)?;
         located(rules, &Nth("dsts", index), &dst, attr.dstLoc)?;
         located(rules, &Nth("srcs", index), &src, attr.srcLoc)?;
         if dst.place.side() == src.place.side() {

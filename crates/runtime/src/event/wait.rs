@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use ascendcl_sys as sys;
+use parking_lot::MutexGuard;
 use toprope_engine::queue::{Task, Waited};
 
-use super::{Event, Form, bound_else, find, not_captured, not_device_only};
+use super::{Event, Form, State, bind, find, not_captured, not_device_only};
 use crate::error::Result;
 use crate::handle::Pin;
 use crate::process::Runtime;
@@ -15,7 +16,7 @@ use crate::{callback, observer, refuse};
 /// aclrtStreamWaitEvent. #05: bounded by aclrtSetOpWaitTimeout.
 pub fn wait(rt: &Runtime, stream: u64, event: u64) -> Result<()> {
     let (stream, event) = both(rt, stream, event)?;
-    enqueue(rt, &stream, &event, rt.timeouts.op_wait_ms())
+    enqueue_default(rt, &stream, &event, rt.timeouts.op_wait_ms())
 }
 
 /// aclrtStreamWaitEventWithTimeout: milliseconds, 0 for ever (aclrtStreamWaitEvent<cpp>#03; the C page's seconds give way).
@@ -35,7 +36,7 @@ pub fn wait_with_timeout(rt: &Runtime, stream: u64, event: u64, timeout_ms: i32)
         );
     }
     let (stream, event) = both(rt, stream, event)?;
-    enqueue(rt, &stream, &event, timeout_ms)
+    enqueue_default(rt, &stream, &event, timeout_ms)
 }
 
 /// aclrtStreamWaitEventWithFlag: milliseconds, 0 for ever, as in all calls with a timeout (the page of this one says seconds).
@@ -55,15 +56,26 @@ pub fn wait_with_flag(rt: &Runtime, stream: u64, event: u64, timeout_ms: u32, fl
         );
     }
     let (stream, event) = both(rt, stream, event)?;
-    let bound = *event.state.lock().wait_flag.get_or_insert(flag);
+    let mut state = event.state.lock();
+    let bound = bind(&mut state.wait_flag, flag, "aclrtStreamWaitEventWithFlag#07");
     if flag == sys::ACL_EVENT_WAIT_EXTERNAL {
         // No stream can be under capture yet.
         return not_captured("aclrtStreamWaitEventWithFlag#05");
     }
-    if bound != flag {
-        return bound_else(bound, flag, "aclrtStreamWaitEventWithFlag#07");
-    }
-    enqueue(rt, &stream, &event, timeout_ms)
+    bound?;
+    enqueue(rt, &stream, &event, state, timeout_ms)
+}
+
+/// A wait without a flag: that of the default.
+fn enqueue_default(
+    rt: &Runtime,
+    stream: &Pin<'_, Stream>,
+    event: &Pin<'_, Event>,
+    timeout_ms: u32,
+) -> Result<()> {
+    let mut state = event.state.lock();
+    bind(&mut state.wait_flag, sys::ACL_EVENT_WAIT_DEFAULT, "aclrtStreamWaitEventWithFlag#07")?;
+    enqueue(rt, stream, event, state, timeout_ms)
 }
 
 fn both(rt: &Runtime, stream: u64, event: u64) -> Result<(Pin<'_, Stream>, Pin<'_, Event>)> {
@@ -72,7 +84,13 @@ fn both(rt: &Runtime, stream: u64, event: u64) -> Result<(Pin<'_, Stream>, Pin<'
     Ok((stream::or_default(rt, known)?, event))
 }
 
-fn enqueue(rt: &Runtime, stream: &Pin<'_, Stream>, event: &Pin<'_, Event>, timeout_ms: u32) -> Result<()> {
+fn enqueue(
+    rt: &Runtime,
+    stream: &Pin<'_, Stream>,
+    event: &Pin<'_, Event>,
+    mut state: MutexGuard<'_, State>,
+    timeout_ms: u32,
+) -> Result<()> {
     not_device_only(event, "aclrtStreamWaitEvent#07")?;
     if !event.can_be_awaited() {
         return refuse!(
@@ -85,7 +103,6 @@ fn enqueue(rt: &Runtime, stream: &Pin<'_, Stream>, event: &Pin<'_, Event>, timeo
     }
     stream::in_context(rt, stream, "aclrtStreamWaitEvent#08")?;
     stream::takes_tasks(rt, stream)?;
-    let mut state = event.state.lock();
     // An event that was never recorded holds no task to wait for (aclrtRecordEvent#09).
     let Some(last) = state.last else { return Ok(()) };
     // No page names the code of a wait that took too long: the one that is called so, which is neither that of a host thread's wait

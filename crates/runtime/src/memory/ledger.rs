@@ -59,13 +59,13 @@ impl Ledger {
         }
         account.used += bytes;
         let id = (mark & tag::MODULE) as u16;
-        let at = account.modules.iter().position(|module| module.id == id).unwrap_or_else(|| {
-            account.modules.push(Module { id, now: 0, peak: 0 });
-            account.modules.len() - 1
-        });
-        let module = &mut account.modules[at];
-        module.now += bytes;
-        module.peak = module.peak.max(module.now);
+        match account.modules.iter_mut().find(|module| module.id == id) {
+            Some(module) => {
+                module.now += bytes;
+                module.peak = module.peak.max(module.now);
+            }
+            None => account.modules.push(Module { id, now: bytes, peak: bytes }),
+        }
         Ok(())
     }
 

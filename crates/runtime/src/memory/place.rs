@@ -8,7 +8,7 @@ use toprope_engine::memory::{Block, Owner};
 
 use crate::error::Result;
 use crate::observer::Range;
-use crate::process::Runtime;
+use crate::process::{self, Runtime};
 use crate::refuse;
 
 /// Whose memory it is.
@@ -76,7 +76,7 @@ impl From<Owner> for Place {
     }
 }
 
-/// A range of addresses, all of it in one place.
+/// A range of addresses, all of it in one place. (Small, for the hot path: its block is found again when a message needs it.)
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     /// First address, as the program has it.
@@ -85,15 +85,13 @@ pub struct Span {
     pub len: usize,
     /// Whose it is.
     pub place: Place,
-    /// The block it lies in; none for [`Place::Pageable`].
-    pub block: Option<Block>,
 }
 
 impl Span {
     /// Where the runtime itself touches the first byte.
     #[inline]
     pub fn inner(&self, rt: &Runtime) -> usize {
-        if self.block.is_some() { rt.space.inner(self.start) } else { self.start }
+        rt.space.inner(self.start)
     }
 
     /// For the observer.
@@ -105,9 +103,9 @@ impl Span {
     /// In words, for messages.
     #[cold]
     pub fn describe(&self) -> String {
-        match &self.block {
-            Some(block) => describe(block, self.start),
-            None => PAGEABLE.to_owned(),
+        match process::runtime() {
+            Ok(rt) if self.place != Place::Pageable => at(rt, self.start, rt.space.find(self.start)),
+            _ => PAGEABLE.to_owned(),
         }
     }
 }
@@ -121,7 +119,7 @@ pub fn locate(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) ->
     let found = rt.space.find(addr);
     match found {
         Some(block) if len <= block.usable - (addr - block.base) => {
-            Ok(Span { start: addr, len, place: block.owner.into(), block: Some(block) })
+            Ok(Span { start: addr, len, place: block.owner.into() })
         }
         _ => unblocked(rt, name, addr, len, found),
     }
@@ -176,7 +174,7 @@ fn unblocked(
             words(owner)
         );
     }
-    Ok(Span { start: addr, len, place: Place::Pageable, block: None })
+    Ok(Span { start: addr, len, place: Place::Pageable })
 }
 
 /// What lies at an address, in words.
