@@ -5,9 +5,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
-use ascendcl_sys::Table;
+use crate::table::Functions;
 
-use crate::call::{Call, Copy, Fill, Func, Handle, Out, Rect, Step};
+use crate::call::{Call, Copy, Fill, Func, Handle, Out, Rect, Step, Symbol, SymbolCopy};
 use crate::commit::Outcome;
 use crate::host::{self, Board, What};
 use crate::memory::Buffer;
@@ -45,6 +45,39 @@ impl Fault {
 const FENCE: usize = 64;
 const FENCE_BYTE: u8 = 0xfe;
 
+/// Sizes of the device variables of the tests.
+pub const SYMBOL_SIZES: [usize; 2] = [96, 1000];
+
+/// What device variables start with: the bytes of their shadows.
+pub fn symbol_bytes(symbol: usize) -> Vec<u8> {
+    (0..SYMBOL_SIZES[symbol]).map(|at| pattern(0x35 + symbol as u8, at)).collect()
+}
+
+/// The shadows on the host, and one address that is none; they stay where they are.
+fn shadows() -> &'static [Box<[u8]>] {
+    static SHADOWS: OnceLock<Vec<Box<[u8]>>> = OnceLock::new();
+    SHADOWS.get_or_init(|| {
+        let mut all: Vec<_> = (0..SYMBOL_SIZES.len()).map(|symbol| symbol_bytes(symbol).into()).collect();
+        all.push(vec![0; 16].into());
+        all
+    })
+}
+
+/// Registers the device variables, once in a process. False if the library has no registration function.
+fn register_symbols(functions: &Functions) -> bool {
+    static DONE: OnceLock<bool> = OnceLock::new();
+    *DONE.get_or_init(|| {
+        let Some(register) = functions.register_variable else { return false };
+        for (symbol, shadow) in shadows().iter().take(SYMBOL_SIZES.len()).enumerate() {
+            let name = if symbol == 0 { c"first" } else { c"second" };
+            let (null, at) = (std::ptr::null_mut(), shadow.as_ptr().cast());
+            // SAFETY: the shadow has as many bytes and stays; the name ends with a NUL.
+            unsafe { register(null, at, name.as_ptr(), shadow.len(), 0, null) };
+        }
+        true
+    })
+}
+
 type Job = Box<dyn FnOnce() + Send>;
 
 /// A host thread.
@@ -79,13 +112,15 @@ impl Drop for Worker {
 
 /// Makes the calls of one sequence.
 pub struct Driver {
-    table: &'static Table,
+    functions: &'static Functions,
+    /// There are device variables.
+    pub symbols: bool,
     /// One for each host thread of the sequence, and one that only compares memory.
     workers: [OnceLock<Worker>; THREADS + 1],
     /// What its host functions share.
     pub board: Arc<Board>,
-    /// The program's own buffers, with fences: (address that was handed out, memory).
-    own: Vec<(usize, Box<[u8]>)>,
+    /// The program's own buffers, with fences: (address that was handed out, its size, memory).
+    own: Vec<(usize, usize, Box<[u8]>)>,
     fault: Fault,
     held: Option<Step>,
 }
@@ -106,9 +141,10 @@ pub struct Free {
 
 impl Driver {
     /// A driver on these functions.
-    pub fn new(table: &'static Table, fault: Fault) -> Driver {
+    pub fn new(functions: &'static Functions, fault: Fault) -> Driver {
         let workers = std::array::from_fn(|_| OnceLock::new());
-        Driver { table, workers, board: Arc::default(), own: Vec::new(), fault, held: None }
+        let symbols = register_symbols(functions);
+        Driver { functions, symbols, workers, board: Arc::default(), own: Vec::new(), fault, held: None }
     }
 
     /// Makes a call. `buffers` and `launched` are the model's, before the call; `good`: it is to succeed, so that a planted fault
@@ -187,7 +223,7 @@ impl Driver {
 
     /// Runs a call on a host thread.
     fn on(&self, thread: usize, call: Call, arg: usize) -> Outcome {
-        let table = self.table;
+        let table = &self.functions.table;
         let lost = Outcome { code: i32::MIN, value: 0 };
         self.worker(thread).run(move || make(table, &call, arg)).unwrap_or(lost)
     }
@@ -196,20 +232,25 @@ impl Driver {
         self.workers[thread].get_or_init(Worker::new)
     }
 
-    /// Memory of the program: zeros between fences. It stays until the driver goes.
+    /// Memory of the program, at the start of a page: zeros between fences. It stays until the driver goes.
     fn own_memory(&mut self, size: usize) -> u64 {
-        let mut memory = vec![FENCE_BYTE; size + 2 * FENCE].into_boxed_slice();
-        memory[FENCE..FENCE + size].fill(0);
-        let addr = memory.as_mut_ptr() as usize + FENCE;
-        self.own.push((addr, memory));
+        const PAGE: usize = 4096;
+        let mut memory = vec![FENCE_BYTE; size + PAGE + 2 * FENCE].into_boxed_slice();
+        let start = memory.as_mut_ptr() as usize;
+        let addr = (start + FENCE).next_multiple_of(PAGE);
+        memory[addr - start..][..size].fill(0);
+        self.own.push((addr, size, memory));
         addr as u64
     }
 
     /// The program's buffer whose fence was written to, if there is one.
     pub fn broken_fence(&self) -> Option<usize> {
         let whole = |bytes: &[u8]| bytes.iter().all(|byte| *byte == FENCE_BYTE);
-        let broken = |memory: &[u8]| !whole(&memory[..FENCE]) || !whole(&memory[memory.len() - FENCE..]);
-        self.own.iter().find(|(_, memory)| broken(memory)).map(|(addr, _)| *addr)
+        let broken = |(addr, size, memory): &&(usize, usize, Box<[u8]>)| {
+            let first = addr - memory.as_ptr() as usize;
+            !whole(&memory[first - FENCE..first]) || !whole(&memory[first + size..])
+        };
+        self.own.iter().find(broken).map(|(addr, ..)| *addr)
     }
 
     /// What host memory holds.
@@ -220,7 +261,7 @@ impl Driver {
 
     /// What device memory holds, read under a context of its device.
     pub fn device_bytes(&self, buffer: &Buffer, context: u64) -> Result<Vec<u8>, i32> {
-        let (table, addr, size) = (self.table, buffer.base, buffer.size());
+        let (table, addr, size) = (&self.functions.table, buffer.base, buffer.size());
         let read = self.worker(CHECKER).run(move || {
             let mut bytes = vec![0u8; size];
             // SAFETY: the destination has as many bytes; everything else is checked by the runtime.
@@ -237,7 +278,7 @@ impl Driver {
 
     /// What is left of each device, asked on a thread that sets it and takes that back.
     pub fn free(&self) -> Result<[Free; DEVICES], (usize, i32)> {
-        let table = self.table;
+        let table = &self.functions.table;
         let mut all = [Free::default(); DEVICES];
         for (device, free) in all.iter_mut().enumerate() {
             let asked = self.worker(CHECKER).run(move || {
@@ -263,7 +304,7 @@ impl Driver {
 
     /// The runtime's own words about the last refusal on a thread.
     pub fn words(&self, thread: usize) -> String {
-        let table = self.table;
+        let table = &self.functions.table;
         let text = self.worker(thread).run(move || {
             // SAFETY: takes nothing.
             let text = unsafe { (table.aclGetRecentErrMsg)() };
@@ -281,12 +322,20 @@ fn word(handle: Handle) -> *mut c_void {
     handle.raw as *mut c_void
 }
 
+fn shadow(symbol: Symbol) -> *const c_void {
+    match symbol {
+        Symbol::Null => std::ptr::null(),
+        Symbol::Known(index) => shadows()[index].as_ptr().cast(),
+        Symbol::Unknown => shadows()[SYMBOL_SIZES.len()].as_ptr().cast(),
+    }
+}
+
 fn out(code: i32, value: u64) -> Outcome {
     Outcome { code, value }
 }
 
 /// Makes a call on this thread.
-fn make(f: &Table, call: &Call, arg: usize) -> Outcome {
+fn make(f: &ascendcl_sys::Table, call: &Call, arg: usize) -> Outcome {
     let mut handle: *mut c_void = std::ptr::null_mut();
     let (mut number, mut small, mut count, mut milliseconds) = (-1i32, u32::MAX, u64::MAX, f32::NAN);
     let null = std::ptr::null_mut::<c_void>();
@@ -442,6 +491,35 @@ fn make(f: &Table, call: &Call, arg: usize) -> Outcome {
                     },
                     0,
                 )
+            }
+            Call::HostRegisterV2 { addr, size, flags } => {
+                out((f.aclrtHostRegisterV2)(addr.raw as *mut c_void, size, flags), 0)
+            }
+            Call::HostUnregister(addr) => out((f.aclrtHostUnregister)(addr.raw as *mut c_void), 0),
+            Call::EnablePeerAccess { peer, flags } => out((f.aclrtDeviceEnablePeerAccess)(peer, flags), 0),
+            Call::DisablePeerAccess(peer) => out((f.aclrtDeviceDisablePeerAccess)(peer), 0),
+            Call::GetSymbolAddress(symbol) => {
+                let code = (f.aclrtGetSymbolAddress)(shadow(symbol), &mut handle);
+                out(code, handle as u64)
+            }
+            Call::GetSymbolSize(symbol) => {
+                let mut size = usize::MAX;
+                let code = (f.aclrtGetSymbolSize)(shadow(symbol), &mut size);
+                out(code, size as u64)
+            }
+            Call::SymbolCopy(SymbolCopy { to, symbol, host, max, count, offset, kind, stream }) => {
+                let (variable, host) = (shadow(symbol), host.raw as *mut c_void);
+                let code = match (to, stream) {
+                    (true, None) => (f.aclrtMemcpyToSymbol)(variable, host, count, offset, kind),
+                    (false, None) => (f.aclrtMemcpyFromSymbol)(host, max, variable, count, offset, kind),
+                    (true, Some(stream)) => {
+                        (f.aclrtMemcpyToSymbolAsync)(variable, host, count, offset, kind, word(stream))
+                    }
+                    (false, Some(stream)) => {
+                        (f.aclrtMemcpyFromSymbolAsync)(host, max, variable, count, offset, kind, word(stream))
+                    }
+                };
+                out(code, 0)
             }
             Call::LaunchHostFunc(stream, func) => {
                 let function = (func != Func::Null).then_some(host::run as unsafe extern "C" fn(*mut c_void));

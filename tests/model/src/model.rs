@@ -1,9 +1,9 @@
 //! The reference: what exists, who is bound to what, what comes before what. Plain data; [`crate::judge`] says what a call
 //! must answer, [`crate::commit`] what it changes.
 
-use crate::call::{Call, Handle, Step, What};
+use crate::call::{Call, Handle, Step, Symbol, What};
 use crate::clock::{Clock, Epoch};
-use crate::memory::Buffer;
+use crate::memory::{Buffer, Kind};
 
 /// Host threads of a sequence.
 pub const THREADS: usize = 3;
@@ -26,6 +26,8 @@ pub struct Device {
     pub sets: u32,
     /// Its default context, while it is set.
     pub primary: Option<usize>,
+    /// Devices whose memory it may reach.
+    pub peers: [bool; DEVICES],
 }
 
 /// A context.
@@ -129,6 +131,8 @@ pub enum Gate {
 /// Everything.
 #[derive(Debug, Default)]
 pub struct Model {
+    /// There are device variables.
+    pub symbols: bool,
     /// Few bad arguments are chosen, so that long chains of good calls come about.
     pub calm: bool,
     /// aclInit calls that count.
@@ -189,6 +193,12 @@ impl Model {
         }
     }
 
+    /// The copy of a device variable on a device.
+    pub fn image(&self, symbol: usize, device: usize) -> Option<usize> {
+        let wanted = Kind::Image { symbol, device };
+        self.buffers.iter().position(|buffer| buffer.alive && buffer.kind == wanted)
+    }
+
     /// What comes before everything that is added now to any of the streams.
     pub fn tails(&self, which: impl Fn(&Stream) -> bool) -> Clock {
         let mut clock = Clock::default();
@@ -237,6 +247,9 @@ impl Model {
         if verdict.unclear {
             return Err(());
         }
+        if let Some(symbol) = verdict.wants {
+            return Ok(Some(Call::GetSymbolAddress(Symbol::Known(symbol))));
+        }
         if let Some(gate) = self.gates(&verdict.waits, false).next()
             && !verdict.timed
         {
@@ -262,7 +275,7 @@ impl Model {
         let (read_by, before_read) =
             if verdict.snapshot { (None, &self.host) } else { (verdict.task, &clock) };
         let reads = verdict.reads().map(|span| (span, false, read_by, before_read));
-        let writes = verdict.writes().map(|span| (span, true, verdict.task, &clock));
+        let writes = verdict.writes().chain(&verdict.holds).map(|span| (span, true, verdict.task, &clock));
         for (span, write, task, before) in reads.chain(writes) {
             let Some(access) = self.buffers[span.buffer].races(&span.range, write, before).next() else { continue };
             return self.order(step.thread, access.epoch.stream, task, mend).map(Some);

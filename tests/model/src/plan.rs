@@ -2,7 +2,8 @@
 
 use ascendcl_sys as sys;
 
-use crate::call::{Addr, Call, Copy, Fill, Func, Handle, Out, Rect, Step, What};
+use crate::call::{Addr, Call, Copy, Fill, Func, Handle, Out, Rect, Step, Symbol, SymbolCopy, What};
+use crate::driver::SYMBOL_SIZES;
 use crate::memory::{Buffer, Kind, UNMAPPED};
 use crate::model::{DEVICES, Gate, Model};
 use crate::op::{Any, Ends, Op, Part, Pick, Turn};
@@ -136,6 +137,19 @@ impl Model {
                     (0..self.launched.len()).filter(|at| self.launched[*at].gate != Gate::Open).collect();
                 Call::Release(*held.get(usize::from(which) % held.len().max(1))?)
             }
+            Op::Register(pick, any) => self.plan_registration(pick, any)?,
+            Op::Peer(any, on) => match self.tame(on.0, 248) {
+                0..170 => Call::EnablePeerAccess { peer: device(Any(any.0 ^ 0x80)), flags: 0 },
+                170..248 => Call::DisablePeerAccess(device(any)),
+                248.. => Call::EnablePeerAccess { peer: 1, flags: 1 },
+            },
+            Op::AskSymbol(any) => {
+                let symbol = self.pick_symbol(any)?;
+                if any.0 % 2 == 0 { Call::GetSymbolSize(symbol) } else { Call::GetSymbolAddress(symbol) }
+            }
+            Op::Symbol(which, part, at, len, twist, stream) => {
+                Call::SymbolCopy(self.plan_symbol(which, part, at, len, twist, stream)?)
+            }
             Op::NullOut(any) => Call::NullOut(from(
                 &[
                     Out::GetDevice,
@@ -236,30 +250,89 @@ impl Model {
         })
     }
 
-    fn plan_block(&self, kind: Any, size: Any) -> Option<Call> {
+    fn plan_block(&self, kind: Any, wish: Any) -> Option<Call> {
         if self.buffers.iter().filter(|buffer| buffer.alive).count() >= BUFFERS {
             return None;
         }
         let good = [64, 256, 1, 100, 1000, 4096, 32, 7, 33, 2048, 40_000, 640, 64, 256, 128, 512];
         let bad = [0, usize::MAX, usize::MAX - 31, 1 << 63, (1 << 63) - 1, usize::MAX - 63, 1 << 41];
         // Large enough to be split over several workers.
-        let large = if size.0 % 64 == 63 { Some(1_200_000) } else { None };
-        let sane = large.unwrap_or(from(&good, size));
-        let size = if size.0 > 240 && !self.calm { from(&bad, size) } else { sane };
+        let large = if wish.0 % 64 == 63 { Some(1_200_000) } else { None };
+        let sane = large.unwrap_or(from(&good, wish));
+        let size = if wish.0 > 240 && !self.calm { from(&bad, wish) } else { sane };
         Some(match kind.0 {
             0..100 => {
                 let policies = [sys::ACL_MEM_MALLOC_HUGE_FIRST, 1, 2, sys::ACL_MEM_MALLOC_HUGE_FIRST, 0x7fff_ffff];
                 Call::Malloc { size, policy: from(&policies, kind) }
             }
             100..180 => Call::MallocHost { size },
-            180.. => Call::Pageable { size: sane },
+            180..225 => Call::Pageable { size: sane },
+            225.. => Call::AllocManaged {
+                size: if wish.0 > 250 && !self.calm { from(&[0, 1 << 63, u64::MAX], wish) } else { sane as u64 },
+                flag: if kind.0 > 250 && !self.calm { 2 } else { sys::ACL_RT_MEM_ATTACH_GLOBAL },
+            },
         })
+    }
+
+    fn plan_registration(&self, pick: Pick, any: Any) -> Option<Call> {
+        let buffer = self.pick_buffer(pick, |buffer| buffer.alive && buffer.kind == Kind::Pageable)?;
+        let (addr, size) = (self.part(buffer, 0), self.buffers[buffer].size() as u64);
+        let registered = self.buffers[buffer].registered;
+        Some(match self.tame(any.0, 200) {
+            0..190 if registered => Call::HostUnregister(addr),
+            0..200 => Call::HostRegisterV2 { addr, size, flags: from(&[0x1000_0000, 2, 0x1000_0002], any) },
+            200..215 => Call::HostRegisterV2 { addr, size, flags: from(&[0, 1, 8, 0x20, u32::MAX], any) },
+            215..222 => Call::HostRegisterV2 { addr: Addr::NULL, size, flags: 2 },
+            222..229 => Call::HostRegisterV2 { addr, size: 0, flags: 2 },
+            229..236 => Call::HostRegisterV2 { addr, size: u64::MAX, flags: 2 },
+            236..242 => Call::HostUnregister(Addr::NULL),
+            242.. => Call::HostUnregister(self.part(buffer, 1)),
+        })
+    }
+
+    fn pick_symbol(&self, any: Any) -> Option<Symbol> {
+        self.symbols.then(|| match self.tame(any.0, 240) {
+            240..248 => Symbol::Null,
+            248.. => Symbol::Unknown,
+            known => Symbol::Known(usize::from(known) / 2 % SYMBOL_SIZES.len()),
+        })
+    }
+
+    fn plan_symbol(&self, which: Any, part: Part, at: Any, len: Any, twist: Any, stream: Pick) -> Option<SymbolCopy> {
+        let symbol = self.pick_symbol(which)?;
+        let chosen = |buffer: &Buffer| buffer.alive && matches!(buffer.kind, Kind::Pinned | Kind::Pageable);
+        let buffer = self.pick_buffer(part.buffer, chosen)?;
+        let start = self.offset(buffer, part.start);
+        let size = match symbol {
+            Symbol::Known(symbol) => SYMBOL_SIZES[symbol],
+            _ => SYMBOL_SIZES[0],
+        };
+        let mut offset = if at.0 < 128 { 0 } else { size * usize::from(at.0 - 128) / 128 };
+        let mut count = fraction((size - offset).min(self.buffers[buffer].size() - start), len).max(1);
+        let mut host = self.part(buffer, start as isize);
+        let (mut max, to) = (count, twist.0 % 2 == 0);
+        let mut kind = if to { sys::ACL_MEMCPY_HOST_TO_DEVICE } else { sys::ACL_MEMCPY_DEVICE_TO_HOST };
+        match self.tame(twist.0, 206) {
+            0..180 => {}
+            180..206 => kind = sys::ACL_MEMCPY_DEFAULT,
+            206..214 => kind = u32::from(twist.0) % 7,
+            214..220 => host = Addr::NULL,
+            220..226 => count = 0,
+            226..232 => max = count - 1,
+            232..238 => offset = size,
+            238..244 => offset = usize::MAX - count / 2,
+            244..250 => offset = 1 << 63,
+            250.. => host = Addr { raw: from(&UNMAPPED, twist), from: None },
+        }
+        let stream = (twist.0 % 4 < 2).then(|| self.pick_stream(stream));
+        Some(SymbolCopy { to, symbol, host, max, count, offset, kind, stream })
     }
 
     fn plan_free(&self, pick: Pick, any: Any) -> Option<Call> {
         let addr = match any.0 {
             0..236 => {
-                let chosen = |buffer: &Buffer| buffer.alive == (any.0 < 215) && buffer.kind != Kind::Pageable;
+                let owned = |buffer: &Buffer| !matches!(buffer.kind, Kind::Pageable | Kind::Image { .. });
+                let chosen = |buffer: &Buffer| buffer.alive == (any.0 < 215) && owned(buffer);
                 self.part(self.pick_buffer(pick, chosen)?, 0)
             }
             236..242 => Addr::NULL,
