@@ -177,7 +177,9 @@ impl fmt::Display for SymbolCopy {
         let (kind, asynchronous) = (kind_name(*kind), if stream.is_some() { "Async" } else { "" });
         let (max, count, offset) = (Size(*max), Size(*count), Size(*offset));
         match to {
-            true => write!(f, "aclrtMemcpyToSymbol{asynchronous}({symbol}, {host}, {count}, {offset}, {kind}")?,
+            true => {
+                write!(f, "aclrtMemcpyToSymbol{asynchronous}({symbol}, {host}, {count}, {offset}, {kind}")?
+            }
             false => write!(
                 f,
                 "aclrtMemcpyFromSymbol{asynchronous}({host}, {max}, {symbol}, {count}, {offset}, {kind}"
@@ -229,7 +231,10 @@ pub enum Call {
     GetCurrentContext,
     GetDefaultStream,
     CreateStream,
-    CreateStreamWithConfig { priority: u32, flags: u32 },
+    CreateStreamWithConfig {
+        priority: u32,
+        flags: u32,
+    },
     DestroyStream(Handle),
     DestroyStreamForce(Handle),
     SynchronizeStream(Handle),
@@ -241,18 +246,42 @@ pub enum Call {
     CreateEventWithFlag(u32),
     CreateEventExWithFlag(u32),
     DestroyEvent(Handle),
-    RecordEvent { event: Handle, stream: Handle },
-    ResetEvent { event: Handle, stream: Handle },
-    StreamWaitEvent { stream: Handle, event: Handle },
-    StreamWaitEventWithTimeout { stream: Handle, event: Handle, timeout: i32 },
+    RecordEvent {
+        event: Handle,
+        stream: Handle,
+    },
+    ResetEvent {
+        event: Handle,
+        stream: Handle,
+    },
+    StreamWaitEvent {
+        stream: Handle,
+        event: Handle,
+    },
+    StreamWaitEventWithTimeout {
+        stream: Handle,
+        event: Handle,
+        timeout: i32,
+    },
     QueryEvent(Handle),
     QueryEventStatus(Handle),
     SynchronizeEvent(Handle),
     SynchronizeEventWithTimeout(Handle, i32),
-    EventElapsedTime { start: Handle, end: Handle },
-    Malloc { size: usize, policy: u32 },
-    MallocHost { size: usize },
-    AllocManaged { size: u64, flag: u32 },
+    EventElapsedTime {
+        start: Handle,
+        end: Handle,
+    },
+    Malloc {
+        size: usize,
+        policy: u32,
+    },
+    MallocHost {
+        size: usize,
+    },
+    AllocManaged {
+        size: u64,
+        flag: u32,
+    },
     Free(Addr),
     FreeWithDevSync(Addr),
     FreeHost(Addr),
@@ -265,17 +294,31 @@ pub enum Call {
     MemsetAsync(Fill, Handle),
     LaunchHostFunc(Handle, Func),
     NullOut(Out),
-    HostRegisterV2 { addr: Addr, size: u64, flags: u32 },
+    HostRegisterV2 {
+        addr: Addr,
+        size: u64,
+        flags: u32,
+    },
     HostUnregister(Addr),
-    EnablePeerAccess { peer: i32, flags: u32 },
+    EnablePeerAccess {
+        peer: i32,
+        flags: u32,
+    },
     DisablePeerAccess(i32),
     GetSymbolAddress(Symbol),
     GetSymbolSize(Symbol),
     SymbolCopy(SymbolCopy),
     /// The program takes memory of its own.
-    Pageable { size: usize },
+    Pageable {
+        size: usize,
+    },
     /// The program writes to host memory itself.
-    HostWrite { buffer: usize, offset: usize, len: usize, seed: u8 },
+    HostWrite {
+        buffer: usize,
+        offset: usize,
+        len: usize,
+        seed: u8,
+    },
     /// The program lets a [`Func::Gate`] go on: that of this number.
     Release(usize),
 }
@@ -408,7 +451,9 @@ impl fmt::Display for Call {
                 write!(f, "aclrtHostRegisterV2({addr}, {}, {flags:#x})", Size(*size as usize))
             }
             Call::HostUnregister(addr) => write!(f, "aclrtHostUnregister({addr})"),
-            Call::EnablePeerAccess { peer, flags } => write!(f, "aclrtDeviceEnablePeerAccess({peer}, {flags})"),
+            Call::EnablePeerAccess { peer, flags } => {
+                write!(f, "aclrtDeviceEnablePeerAccess({peer}, {flags})")
+            }
             Call::DisablePeerAccess(peer) => write!(f, "aclrtDeviceDisablePeerAccess({peer})"),
             Call::GetSymbolAddress(symbol) => write!(f, "aclrtGetSymbolAddress({symbol}, &new)"),
             Call::GetSymbolSize(symbol) => write!(f, "aclrtGetSymbolSize({symbol}, &size)"),

@@ -65,7 +65,9 @@ impl Model {
             | Call::FreeHost(_)
             | Call::Pageable { .. }
             | Call::HostWrite { .. } => self.judge_block(v, t, &step.call),
-            Call::HostRegisterV2 { .. } | Call::HostUnregister(_) => self.judge_registration(v, t, &step.call),
+            Call::HostRegisterV2 { .. } | Call::HostUnregister(_) => {
+                self.judge_registration(v, t, &step.call)
+            }
             Call::EnablePeerAccess { peer, flags } => self.judge_peer(v, t, *peer, *flags),
             Call::DisablePeerAccess(peer) => self.judge_peer(v, t, *peer, 0),
             Call::GetSymbolAddress(_) | Call::GetSymbolSize(_) | Call::SymbolCopy(_) => {
@@ -83,7 +85,13 @@ impl Model {
     }
 
     /// The stream that a call is about. *#01, *#03, *#04; `own`: the row that wants it to be of the current context.
-    fn need_stream(&self, v: &mut Verdict, t: usize, handle: Handle, own: Option<&'static str>) -> Option<usize> {
+    fn need_stream(
+        &self,
+        v: &mut Verdict,
+        t: usize,
+        handle: Handle,
+        own: Option<&'static str>,
+    ) -> Option<usize> {
         let current = self.current(t);
         let Some(stream) = self.stream(t, handle) else {
             match handle.what {

@@ -86,7 +86,16 @@ impl Buffer {
     /// A new one. Device memory is not initialised (aclrtMalloc#15), so nothing of it is known.
     pub fn new(kind: Kind, base: usize, size: usize) -> Buffer {
         let (bytes, known) = (vec![0; size], vec![kind == Kind::Pageable; size]);
-        Buffer { kind, base, bytes, known, accesses: Vec::new(), alive: true, dirty: false, registered: false }
+        Buffer {
+            kind,
+            base,
+            bytes,
+            known,
+            accesses: Vec::new(),
+            alive: true,
+            dirty: false,
+            registered: false,
+        }
     }
 
     /// Its size in bytes.
@@ -163,7 +172,11 @@ pub fn place(buffers: &[Buffer], addr: usize, len: usize) -> Place {
         if found.kind == Kind::Pageable {
             return if addr.checked_add(len).is_none() { Place::Bad } else { Place::Unclear };
         }
-        return if offset < found.size() && len > found.reach() - offset { Place::Bad } else { Place::Unclear };
+        return if offset < found.size() && len > found.reach() - offset {
+            Place::Bad
+        } else {
+            Place::Unclear
+        };
     }
     if addr.checked_add(len).is_none() {
         return Place::Bad;

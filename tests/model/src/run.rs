@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::commit::Outcome;
 use crate::driver::{CHECKER, Driver, Fault, Free};
 use crate::memory::Kind;
-use crate::model::{DEVICES, Gate, Model};
+use crate::model::{Before, DEVICES, Gate, Model};
 use crate::op::{self, STEP, Turn};
 use crate::table::Functions;
 use crate::verdict::{Value, Verdict};
@@ -130,17 +130,19 @@ impl Run {
         let step = Step { thread, call };
         for _ in 0..DEPTH {
             match self.model.prerequisite(&step, mend) {
-                Ok(None) => return self.make(&step),
-                Ok(Some(Call::Release(gate))) => self.make(&Step { thread, call: Call::Release(gate) })?,
-                Ok(Some(first)) => {
+                Before::Nothing => return self.make(&step),
+                Before::First(Call::Release(gate)) => {
+                    self.make(&Step { thread, call: Call::Release(gate) })?
+                }
+                Before::First(first) => {
                     let first = Step { thread, call: first };
                     // What it needs itself are gates only.
-                    while let Ok(Some(needed)) = self.model.prerequisite(&first, mend) {
+                    while let Before::First(needed) = self.model.prerequisite(&first, mend) {
                         self.make(&Step { thread, call: needed })?;
                     }
                     self.make(&first)?;
                 }
-                Err(()) => return Ok(()),
+                Before::Never => return Ok(()),
             }
         }
         Ok(())
@@ -152,7 +154,8 @@ impl Run {
         if self.trace {
             eprintln!("{step}");
         }
-        let outcome = self.driver.make(step, &self.model.buffers, self.model.launched.len(), verdict.succeeds());
+        let outcome =
+            self.driver.make(step, &self.model.buffers, self.model.launched.len(), verdict.succeeds());
         self.stats.calls += 1;
         self.stats.refused += u64::from(outcome.code != 0);
         if let Some(last) = self.calls.last_mut() {
@@ -186,7 +189,7 @@ impl Run {
             return Err(format!("answered {}, not {}\n{words}", name(code), wanted.join(" or ")));
         }
         let stateful = matches!(step.call, Call::FinalizeReference);
-        if (code != 0 && !stateful) || !verdict.succeeds() && !stateful {
+        if !stateful && (code != 0 || !verdict.succeeds()) {
             return Ok(());
         }
         self.compare_value(&verdict.value, value)
@@ -208,7 +211,7 @@ impl Run {
                 let (start, end) = (value as usize, (value as usize).wrapping_add(*size));
                 let apart = |base: usize, len: usize| end <= base || base + len <= start;
                 value != 0
-                    && value % 64 == 0
+                    && value.is_multiple_of(64)
                     && model.buffers.iter().filter(|one| one.alive).all(|one| apart(one.base, one.size()))
             }
             Value::DefaultStream(stream) => value != 0 && value == known(model.streams[*stream].raw),
@@ -232,12 +235,17 @@ impl Run {
             }
             let bytes = match buffer.kind {
                 Kind::Device(device) | Kind::Image { device, .. } => {
-                    let usable = |one: &&crate::model::Context| one.alive && one.device == device && one.raw != 0;
+                    let usable =
+                        |one: &&crate::model::Context| one.alive && one.device == device && one.raw != 0;
                     let Some(context) = self.model.contexts.iter().find(usable) else { continue };
                     let read = self.driver.device_bytes(buffer, context.raw);
                     read.map_err(|code| {
                         let words = self.driver.words(CHECKER);
-                        format!("reading buffer{index} of {} bytes answered {}\n{words}", buffer.size(), name(code))
+                        format!(
+                            "reading buffer{index} of {} bytes answered {}\n{words}",
+                            buffer.size(),
+                            name(code)
+                        )
                     })?
                 }
                 _ => self.driver.host_bytes(buffer),
@@ -289,7 +297,9 @@ impl Run {
                 if let Some(at) = ran.saw.iter().zip(expect).position(differs) {
                     let (saw, wanted) = (ran.saw[at], expect[at]);
                     let id = ran.id;
-                    return Err(format!("host function {id} saw {saw:#04x} at {at} of what it looked at, not {wanted:?}"));
+                    return Err(format!(
+                        "host function {id} saw {saw:#04x} at {at} of what it looked at, not {wanted:?}"
+                    ));
                 }
             }
             self.model.launched[ran.id].ran = self.seen;
@@ -402,7 +412,12 @@ impl Run {
         last.extend((0..DEVICES).map(|device| Call::ResetDeviceForce(device as i32)));
         last.push(Call::Finalize);
         for call in last {
-            self.driver.make(&Step { thread: 0, call }, &self.model.buffers, self.model.launched.len(), false);
+            self.driver.make(
+                &Step { thread: 0, call },
+                &self.model.buffers,
+                self.model.launched.len(),
+                false,
+            );
         }
     }
 }

@@ -123,7 +123,8 @@ impl Verdict {
     /// The rules that may be named. *#02: those of the entry layer (100xxx) come first; *#01: then dead handles; after that
     /// the order is not promised.
     pub fn answers(&self) -> Vec<Wrong> {
-        let of = |chosen: &dyn Fn(&Wrong) -> bool| self.wrong.iter().copied().filter(chosen).collect::<Vec<_>>();
+        let of =
+            |chosen: &dyn Fn(&Wrong) -> bool| self.wrong.iter().copied().filter(chosen).collect::<Vec<_>>();
         if self.unordered {
             return self.wrong.clone();
         }

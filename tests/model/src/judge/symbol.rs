@@ -19,7 +19,11 @@ impl Model {
                     return;
                 }
                 let unaligned = addr.raw % 4096 != 0;
-                v.check(unaligned, sys::ACL_ERROR_RT_ADDR_UNALIGNED, "ours: the code of aclrtHostRegisterV2#03");
+                v.check(
+                    unaligned,
+                    sys::ACL_ERROR_RT_ADDR_UNALIGNED,
+                    "ours: the code of aclrtHostRegisterV2#03",
+                );
                 const TAKEN: u32 = 0x1000_000e;
                 let unknown = flags == 0 || flags & !TAKEN != 0;
                 v.check(unknown, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtHostRegisterV2#07");
