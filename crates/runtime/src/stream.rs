@@ -308,6 +308,21 @@ pub(crate) fn end(rt: &Runtime, handle: u64) -> bool {
     ended
 }
 
+/// Ends all streams of a context, after their tasks are done.
+pub(crate) fn end_all(rt: &Runtime, handles: &[u64]) {
+    // Streams that keep their tasks first: others may wait for those.
+    for keeper in [true, false] {
+        for stream in handles.iter().filter_map(|handle| rt.streams.pin(*handle)) {
+            if stream.keeps_tasks() == keeper {
+                stream.drain(rt);
+            }
+        }
+    }
+    for handle in handles {
+        end(rt, *handle);
+    }
+}
+
 /// The stream that a non-zero handle names; None for 0. *#01: comes before any other check.
 #[inline]
 pub(crate) fn known(rt: &Runtime, handle: u64) -> Result<Option<Pin<'_, Stream>>> {
