@@ -137,9 +137,6 @@ impl Drop for Stream {
             self.reports.vacate(rt);
             self.host_funcs.vacate(rt);
             rt.engine.close(self.queue);
-            if let Some(device) = rt.devices.get(usize::from(self.device)) {
-                device.give_stream_id(self.id);
-            }
         }
     }
 }
@@ -301,11 +298,13 @@ fn take_down(rt: &Runtime, stream: &Pin<'_, Stream>) -> Result<()> {
 pub(crate) fn end(rt: &Runtime, handle: u64) -> bool {
     // aclrtRegStreamStateCallback#04: before it is destroyed.
     listener::tell(rt, handle, listener::DESTROYED);
-    let ended = rt.streams.remove(handle).is_some();
-    if ended {
-        observer::tell(|o| o.died(Kind::Stream, handle));
+    let Some(stream) = rt.streams.remove(handle) else { return false };
+    // At once, not with the last user, who may be another thread's look at all streams: the program may create another now.
+    if let Some(device) = rt.devices.get(usize::from(stream.device)) {
+        device.give_stream_id(stream.id);
     }
-    ended
+    observer::tell(|o| o.died(Kind::Stream, handle));
+    true
 }
 
 /// Ends all streams of a context, after their tasks are done.
