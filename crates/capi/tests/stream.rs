@@ -409,6 +409,30 @@ fn aborting_drops_what_has_not_begun() {
     ok!(aclrtDestroyEvent(closed));
 }
 
+/// ours: a host function cannot be stopped, and it may be waiting for the thread that aborts; aclrtStreamAbort does not wait
+/// for it.
+#[test]
+fn aborting_does_not_wait_for_a_host_function() {
+    device(0);
+    let victim = stream();
+    let log = Log::default();
+    let (go, begun) = (Latch::new(), Latch::new());
+    let (ended, wait, begin) = (log.clone(), go.clone(), begun.clone());
+    launch(victim, move || {
+        begin.open();
+        wait.wait();
+        ended.note(1);
+    });
+    log.task(victim, 2);
+    assert!(begun.wait());
+    ok!(aclrtStreamAbort(victim));
+    assert_eq!(log.get(), [0u32; 0], "the call came back before the function");
+    go.open();
+    refused!(ACL_ERROR_RT_STREAM_ABORT, aclrtSynchronizeStream(victim));
+    assert_eq!(log.get(), [1], "it ran to its end, and nothing after it");
+    ok!(aclrtDestroyStream(victim));
+}
+
 /// aclrtStreamAbort#06: NULL is the default stream, whose context can still end.
 #[test]
 fn aborting_a_default_stream() {

@@ -113,6 +113,14 @@ impl Stream {
         }
     }
 
+    /// Drops the tasks that have not begun. A copy that runs gets some time to end, since the program is about to free its
+    /// memory; a function of the program that runs, which may be waiting for this very thread, is not waited for any longer.
+    pub(crate) fn cut_short(&self, rt: &Runtime) {
+        const GRACE: Duration = Duration::from_millis(50);
+        let running = rt.engine.discard(self.queue);
+        let _: queue::Waited = rt.engine.wait(running, Instant::now().checked_add(GRACE));
+    }
+
     /// Waits until every task is done, or drops the tasks of a stream that does not run any.
     pub(crate) fn drain(&self, rt: &Runtime) {
         if callback::inside(rt) == Some(self.queue) {
@@ -259,12 +267,8 @@ pub fn destroy(rt: &Runtime, handle: u64) -> Result<()> {
 
 /// aclrtDestroyStreamForce: tasks that have not begun are dropped (#02).
 pub fn destroy_force(rt: &Runtime, handle: u64) -> Result<()> {
-    /// A copy that runs gets this long to end, since the program is about to free its memory; a function of the program that
-    /// runs is not waited for any longer.
-    const GRACE: Duration = Duration::from_millis(50);
     let stream = doomed(rt, handle, "aclrtDestroyStreamForce#03")?;
-    let running = rt.engine.discard(stream.queue);
-    let _: queue::Waited = rt.engine.wait(running, Instant::now().checked_add(GRACE));
+    stream.cut_short(rt);
     take_down(rt, &stream)
 }
 

@@ -209,7 +209,7 @@ pub fn abort(rt: &Runtime, handle: u64) -> Result<()> {
     not_own(rt, &stream)?;
     // First, so that a synchronize that wakes from its wait sees it (aclrtSynchronizeStream#07).
     stream.close_for(ABORTED);
-    rt.engine.abort(stream.queue);
+    stream.cut_short(rt);
     Ok(())
 }
 
