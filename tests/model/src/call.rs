@@ -173,7 +173,10 @@ pub enum Call {
     GetCurrentContext,
     GetDefaultStream,
     CreateStream,
-    CreateStreamWithConfig { priority: u32, flags: u32 },
+    CreateStreamWithConfig {
+        priority: u32,
+        flags: u32,
+    },
     DestroyStream(Handle),
     DestroyStreamForce(Handle),
     SynchronizeStream(Handle),
@@ -185,18 +188,42 @@ pub enum Call {
     CreateEventWithFlag(u32),
     CreateEventExWithFlag(u32),
     DestroyEvent(Handle),
-    RecordEvent { event: Handle, stream: Handle },
-    ResetEvent { event: Handle, stream: Handle },
-    StreamWaitEvent { stream: Handle, event: Handle },
-    StreamWaitEventWithTimeout { stream: Handle, event: Handle, timeout: i32 },
+    RecordEvent {
+        event: Handle,
+        stream: Handle,
+    },
+    ResetEvent {
+        event: Handle,
+        stream: Handle,
+    },
+    StreamWaitEvent {
+        stream: Handle,
+        event: Handle,
+    },
+    StreamWaitEventWithTimeout {
+        stream: Handle,
+        event: Handle,
+        timeout: i32,
+    },
     QueryEvent(Handle),
     QueryEventStatus(Handle),
     SynchronizeEvent(Handle),
     SynchronizeEventWithTimeout(Handle, i32),
-    EventElapsedTime { start: Handle, end: Handle },
-    Malloc { size: usize, policy: u32 },
-    MallocHost { size: usize },
-    AllocManaged { size: u64, flag: u32 },
+    EventElapsedTime {
+        start: Handle,
+        end: Handle,
+    },
+    Malloc {
+        size: usize,
+        policy: u32,
+    },
+    MallocHost {
+        size: usize,
+    },
+    AllocManaged {
+        size: u64,
+        flag: u32,
+    },
     Free(Addr),
     FreeWithDevSync(Addr),
     FreeHost(Addr),
@@ -210,9 +237,16 @@ pub enum Call {
     LaunchHostFunc(Handle, Func),
     NullOut(Out),
     /// The program takes memory of its own.
-    Pageable { size: usize },
+    Pageable {
+        size: usize,
+    },
     /// The program writes to host memory itself.
-    HostWrite { buffer: usize, offset: usize, len: usize, seed: u8 },
+    HostWrite {
+        buffer: usize,
+        offset: usize,
+        len: usize,
+        seed: u8,
+    },
     /// The program lets a [`Func::Gate`] go on: that of this number.
     Release(usize),
 }

@@ -117,7 +117,9 @@ impl Model {
                 // aclrtSetDevice#08
                 self.bindings[t] = Binding { explicit: None, device: Some(device) };
             }
-            Call::ResetDevice(id) if self.devices[id as usize].sets > 1 => self.devices[id as usize].sets -= 1,
+            Call::ResetDevice(id) if self.devices[id as usize].sets > 1 => {
+                self.devices[id as usize].sets -= 1
+            }
             Call::ResetDevice(id) | Call::ResetDeviceForce(id) => self.take_down(t, id as usize),
             Call::CreateContext(id) => {
                 // aclrtCreateContext#04
@@ -237,7 +239,10 @@ impl Model {
 
     fn end_context(&mut self, context: usize) {
         self.contexts[context].alive = false;
-        self.streams.iter_mut().filter(|stream| stream.context == context).for_each(|stream| stream.alive = false);
+        self.streams
+            .iter_mut()
+            .filter(|stream| stream.context == context)
+            .for_each(|stream| stream.alive = false);
     }
 
     fn new_stream(&mut self, thread: usize, priority: u32, raw: u64) {
@@ -258,7 +263,16 @@ impl Model {
 
     fn new_event(&mut self, thread: usize, form: Form, flags: u32, raw: u64) {
         let device = self.current(thread).map_or(0, |context| self.contexts[context].device);
-        self.events.push(Event { raw, form, flags, device, alive: true, record: None, reset: false, lost: false });
+        self.events.push(Event {
+            raw,
+            form,
+            flags,
+            device,
+            alive: true,
+            record: None,
+            reset: false,
+            lost: false,
+        });
     }
 
     /// aclrtResetDevice#03, aclrtResetDeviceForce#02

@@ -76,7 +76,13 @@ impl Model {
     }
 
     /// The stream that a call is about. *#01, *#03, *#04; `own`: the row that wants it to be of the current context.
-    fn need_stream(&self, v: &mut Verdict, t: usize, handle: Handle, own: Option<&'static str>) -> Option<usize> {
+    fn need_stream(
+        &self,
+        v: &mut Verdict,
+        t: usize,
+        handle: Handle,
+        own: Option<&'static str>,
+    ) -> Option<usize> {
         let current = self.current(t);
         let Some(stream) = self.stream(t, handle) else {
             match handle.what {

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use toprope_model::{Fault, Stats};
 use watch::{End, Job};
 
-const USAGE: &str = "usage: model [--runs N] [--seed S] [--seconds T] [--turns K] [--fault NAME] [--library PATH]
+const USAGE: &str =
+    "usage: model [--runs N] [--seed S] [--seconds T] [--turns K] [--fault NAME] [--library PATH]
        model --replay HEX [--fault NAME] [--library PATH]
   --runs N      sequences (default 10000)
   --seed S      of the first one (default 1); the next has S + 1
@@ -155,8 +156,11 @@ fn supervise(options: &Options) -> Result<Option<String>, String> {
     let (bytes, found) = match &options.replay {
         Some(bytes) => (bytes.clone(), job.replay(bytes)?),
         None => {
-            let mut args =
-                vec![format!("--runs={}", options.runs), format!("--seed={}", options.seed), format!("--turns={}", options.turns)];
+            let mut args = vec![
+                format!("--runs={}", options.runs),
+                format!("--seed={}", options.seed),
+                format!("--turns={}", options.turns),
+            ];
             args.extend(options.seconds.map(|seconds| format!("--seconds={seconds}")));
             let outcome = job.run(&args, false)?;
             (toprope_model::random(outcome.at.unwrap_or(options.seed), options.turns), outcome)
@@ -170,10 +174,9 @@ fn supervise(options: &Options) -> Result<Option<String>, String> {
     let head = format!("a sequence{at} {}", found.end);
     let quick = Job { patience: Duration::from_secs(10), ..job.clone() };
     match quick.shrink(bytes.clone())? {
-        Some((small, end, text)) => Ok(Some(format!(
-            "{head}; shrunk, it {end}:\n{text}\nagain: model --replay {}",
-            hex(&small)
-        ))),
+        Some((small, end, text)) => {
+            Ok(Some(format!("{head}; shrunk, it {end}:\n{text}\nagain: model --replay {}", hex(&small))))
+        }
         None => Ok(Some(format!(
             "{head}; run by itself it does not, so it depends on timing or on what ran before:\n{}\nagain: model --replay {}",
             found.text,

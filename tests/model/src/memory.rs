@@ -128,7 +128,8 @@ pub const UNMAPPED: [usize; 3] = [0x10, 0x00f0_0000_0000_0000, 0xffff_8000_0000_
 /// Finds the range `[addr, addr + len)`.
 pub fn place(buffers: &[Buffer], addr: usize, len: usize) -> Place {
     for (buffer, found) in buffers.iter().enumerate().filter(|(_, buffer)| buffer.alive) {
-        let Some(offset) = addr.checked_sub(found.base).filter(|offset| *offset < found.size() + PADDING) else {
+        let Some(offset) = addr.checked_sub(found.base).filter(|offset| *offset < found.size() + PADDING)
+        else {
             continue;
         };
         if offset < found.size() && len <= found.size() - offset {
@@ -137,7 +138,11 @@ pub fn place(buffers: &[Buffer], addr: usize, len: usize) -> Place {
         if found.kind == Kind::Pageable {
             return if addr.checked_add(len).is_none() { Place::Bad } else { Place::Unclear };
         }
-        return if offset < found.size() && len > found.size() - offset + PADDING { Place::Bad } else { Place::Unclear };
+        return if offset < found.size() && len > found.size() - offset + PADDING {
+            Place::Bad
+        } else {
+            Place::Unclear
+        };
     }
     if addr.checked_add(len).is_none() {
         return Place::Bad;

@@ -192,7 +192,10 @@ impl Model {
     /// What comes before everything that is added now to any of the streams.
     pub fn tails(&self, which: impl Fn(&Stream) -> bool) -> Clock {
         let mut clock = Clock::default();
-        self.streams.iter().filter(|stream| stream.alive && which(stream)).for_each(|stream| clock.join(&stream.clock));
+        self.streams
+            .iter()
+            .filter(|stream| stream.alive && which(stream))
+            .for_each(|stream| clock.join(&stream.clock));
         clock
     }
 
@@ -264,7 +267,9 @@ impl Model {
         let reads = verdict.reads().map(|span| (span, false, read_by, before_read));
         let writes = verdict.writes().map(|span| (span, true, verdict.task, &clock));
         for (span, write, task, before) in reads.chain(writes) {
-            let Some(access) = self.buffers[span.buffer].races(&span.range, write, before).next() else { continue };
+            let Some(access) = self.buffers[span.buffer].races(&span.range, write, before).next() else {
+                continue;
+            };
             return self.order(step.thread, access.epoch.stream, task, mend).map(Some);
         }
         Ok(None)
@@ -285,9 +290,11 @@ impl Model {
             && current == Some(self.streams[then].context)
         {
             let usable = |event: &Event| event.alive && event.device == stream.device && event.flags & 1 != 0;
-            let covers = |event: &Event| event.record.as_ref().is_some_and(|clock| clock.includes(&stream.clock));
+            let covers =
+                |event: &Event| event.record.as_ref().is_some_and(|clock| clock.includes(&stream.clock));
             let mut events = (0..self.events.len()).filter(|event| usable(&self.events[*event]));
-            let recorded = events.clone().find(|event| covers(&self.events[*event]) && !self.events[*event].reset);
+            let recorded =
+                events.clone().find(|event| covers(&self.events[*event]) && !self.events[*event].reset);
             if let Some(event) = recorded {
                 let (stream, event) = (named(self.stream_handle(then)), self.event_handle(event));
                 return Ok(Call::StreamWaitEvent { stream, event });
@@ -304,7 +311,9 @@ impl Model {
         if first_handle.raw == 0 {
             return match current {
                 Some(current) if current == stream.context => Ok(Call::SynchronizeStream(Handle::NULL)),
-                Some(current) if self.contexts[current].device == stream.device => Ok(Call::SynchronizeDevice),
+                Some(current) if self.contexts[current].device == stream.device => {
+                    Ok(Call::SynchronizeDevice)
+                }
                 _ => Err(()),
             };
         }

@@ -135,9 +135,7 @@ impl Op {
             142..158 => Op::Memcpy(u.arbitrary()?),
             158..188 => Op::MemcpyAsync(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
             188..192 => Op::Memcpy2d(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
-            192..198 => {
-                Op::Memcpy2dAsync(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?)
-            }
+            192..198 => Op::Memcpy2dAsync(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
             198..203 => {
                 let (part, len) = (u.arbitrary()?, u.arbitrary()?);
                 Op::Memset(part, len, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?)

@@ -248,7 +248,8 @@ impl Model {
         let size = if size.0 > 240 && !self.calm { from(&bad, size) } else { sane };
         Some(match kind.0 {
             0..100 => {
-                let policies = [sys::ACL_MEM_MALLOC_HUGE_FIRST, 1, 2, sys::ACL_MEM_MALLOC_HUGE_FIRST, 0x7fff_ffff];
+                let policies =
+                    [sys::ACL_MEM_MALLOC_HUGE_FIRST, 1, 2, sys::ACL_MEM_MALLOC_HUGE_FIRST, 0x7fff_ffff];
                 Call::Malloc { size, policy: from(&policies, kind) }
             }
             100..180 => Call::MallocHost { size },
@@ -321,7 +322,9 @@ impl Model {
                 Some(dead) => self.part(dead, 0),
                 None => Addr::NULL,
             },
-            _ => Addr { raw: good.raw.wrapping_sub(64), from: good.from.map(|(buffer, at)| (buffer, at - 64)) },
+            _ => {
+                Addr { raw: good.raw.wrapping_sub(64), from: good.from.map(|(buffer, at)| (buffer, at - 64)) }
+            }
         };
         let (mut dst, mut src) = (self.part(dst, to as isize), self.part(src, from as isize));
         match self.tame(ends.twist, 200) {
@@ -385,7 +388,8 @@ impl Model {
     }
 
     fn plan_fill(&self, part: Part, len: Any, value: u8, twist: u8, words: bool) -> Option<Fill> {
-        let alive = |buffer: &Buffer| buffer.alive && (!words || buffer.kind != Kind::Pageable || twist > 250);
+        let alive =
+            |buffer: &Buffer| buffer.alive && (!words || buffer.kind != Kind::Pageable || twist > 250);
         let buffer = self.pick_buffer(part.buffer, alive)?;
         let mut offset = self.offset(buffer, part.start);
         if words && (twist < 240 || self.calm) {
@@ -407,10 +411,13 @@ impl Model {
                 let dead = self.pick_buffer(part.buffer, |buffer| !buffer.alive)?;
                 dst = self.part(dead, 0);
             }
-            234..236 => dst = Addr { raw: dst.raw.wrapping_sub(64), from: Some((buffer, offset as isize - 64)) },
+            234..236 => {
+                dst = Addr { raw: dst.raw.wrapping_sub(64), from: Some((buffer, offset as isize - 64)) }
+            }
             _ => {}
         }
-        let value = if words { u32::from(value).wrapping_mul(0x0103_0507) } else { u32::from(value) | 0xabcd_0000 };
+        let value =
+            if words { u32::from(value).wrapping_mul(0x0103_0507) } else { u32::from(value) | 0xabcd_0000 };
         Some(Fill { dst, max, value, count, words })
     }
 }

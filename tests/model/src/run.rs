@@ -150,7 +150,8 @@ impl Run {
         if self.trace {
             eprintln!("{step}");
         }
-        let outcome = self.driver.make(step, &self.model.buffers, self.model.launched.len(), verdict.succeeds());
+        let outcome =
+            self.driver.make(step, &self.model.buffers, self.model.launched.len(), verdict.succeeds());
         self.stats.calls += 1;
         self.stats.refused += u64::from(outcome.code != 0);
         if let Some(last) = self.calls.last_mut() {
@@ -230,12 +231,17 @@ impl Run {
             }
             let bytes = match buffer.kind {
                 Kind::Device(device) => {
-                    let usable = |one: &&crate::model::Context| one.alive && one.device == device && one.raw != 0;
+                    let usable =
+                        |one: &&crate::model::Context| one.alive && one.device == device && one.raw != 0;
                     let Some(context) = self.model.contexts.iter().find(usable) else { continue };
                     let read = self.driver.device_bytes(buffer, context.raw);
                     read.map_err(|code| {
                         let words = self.driver.words(CHECKER);
-                        format!("reading buffer{index} of {} bytes answered {}\n{words}", buffer.size(), name(code))
+                        format!(
+                            "reading buffer{index} of {} bytes answered {}\n{words}",
+                            buffer.size(),
+                            name(code)
+                        )
                     })?
                 }
                 _ => self.driver.host_bytes(buffer),
@@ -287,7 +293,9 @@ impl Run {
                 if let Some(at) = ran.saw.iter().zip(expect).position(differs) {
                     let (saw, wanted) = (ran.saw[at], expect[at]);
                     let id = ran.id;
-                    return Err(format!("host function {id} saw {saw:#04x} at {at} of what it looked at, not {wanted:?}"));
+                    return Err(format!(
+                        "host function {id} saw {saw:#04x} at {at} of what it looked at, not {wanted:?}"
+                    ));
                 }
             }
             self.model.launched[ran.id].ran = self.seen;
@@ -393,7 +401,12 @@ impl Run {
         last.extend((0..DEVICES).map(|device| Call::ResetDeviceForce(device as i32)));
         last.push(Call::Finalize);
         for call in last {
-            self.driver.make(&Step { thread: 0, call }, &self.model.buffers, self.model.launched.len(), false);
+            self.driver.make(
+                &Step { thread: 0, call },
+                &self.model.buffers,
+                self.model.launched.len(),
+                false,
+            );
         }
     }
 }

@@ -119,7 +119,8 @@ impl Verdict {
     /// The rules that may be named. *#02: those of the entry layer (100xxx) come first; *#01: then dead handles; after that
     /// the order is not promised.
     pub fn answers(&self) -> Vec<Wrong> {
-        let of = |chosen: &dyn Fn(&Wrong) -> bool| self.wrong.iter().copied().filter(chosen).collect::<Vec<_>>();
+        let of =
+            |chosen: &dyn Fn(&Wrong) -> bool| self.wrong.iter().copied().filter(chosen).collect::<Vec<_>>();
         let entry = of(&|wrong| (100_000..101_000).contains(&wrong.code));
         if !entry.is_empty() {
             return entry;

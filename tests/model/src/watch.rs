@@ -61,7 +61,8 @@ pub struct Outcome {
 impl Job {
     /// Runs a child with these options (`--name=value`); `trace`: it prints each call first.
     pub fn run(&self, args: &[String], trace: bool) -> Result<Outcome, String> {
-        let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+        let program =
+            std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
         let mut command = Command::new(program);
         command.arg("--worker").args(["--fault", &self.fault]);
         if let Some(library) = &self.library {

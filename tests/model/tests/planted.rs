@@ -38,7 +38,9 @@ fn a_synchronize_that_does_not_wait() {
 
 #[test]
 fn names_of_faults() {
-    for (name, fault) in [("drop-wait", Fault::DropWait), ("swap-tasks", Fault::SwapTasks), ("none", Fault::None)] {
+    for (name, fault) in
+        [("drop-wait", Fault::DropWait), ("swap-tasks", Fault::SwapTasks), ("none", Fault::None)]
+    {
         assert_eq!(Fault::named(name), Some(fault));
     }
     assert_eq!(Fault::named("other"), None);

@@ -96,7 +96,9 @@ impl Model {
         match call {
             Call::Memcpy(copy) => self.judge_memcpy(v, t, copy),
             Call::MemcpyAsync(copy, stream) => self.judge_memcpy_async(v, t, copy, *stream, false),
-            Call::MemcpyAsyncWithCondition(copy, stream) => self.judge_memcpy_async(v, t, copy, *stream, true),
+            Call::MemcpyAsyncWithCondition(copy, stream) => {
+                self.judge_memcpy_async(v, t, copy, *stream, true)
+            }
             Call::Memcpy2d(rect) => self.judge_2d(v, t, rect, None),
             Call::Memcpy2dAsync(rect, stream) => self.judge_2d(v, t, rect, Some(*stream)),
             Call::Memset(fill) => self.judge_fill(v, t, fill, None),
@@ -221,7 +223,8 @@ impl Model {
         self.peers(v, &dst, &src);
         let pageable = dst.pageable || src.pageable;
         if pageable && !conditional {
-            let takes = if src.pageable { sys::ACL_MEMCPY_HOST_TO_DEVICE } else { sys::ACL_MEMCPY_DEVICE_TO_HOST };
+            let takes =
+                if src.pageable { sys::ACL_MEMCPY_HOST_TO_DEVICE } else { sys::ACL_MEMCPY_DEVICE_TO_HOST };
             let fits =
                 [takes, sys::ACL_MEMCPY_DEVICE_TO_DEVICE, sys::ACL_MEMCPY_DEFAULT].contains(&copy.kind);
             v.check(!fits, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpyAsync#17, #18");
@@ -231,7 +234,10 @@ impl Model {
         v.unclear |= buffered && src.pageable;
         if pageable {
             // aclrtMemcpyAsync#12, #13, aclrtMemcpyAsyncWithCondition#08
-            v.waits = stream.filter(|_| v.succeeds()).map(|stream| self.streams[stream].clock.clone()).unwrap_or_default();
+            v.waits = stream
+                .filter(|_| v.succeeds())
+                .map(|stream| self.streams[stream].clock.clone())
+                .unwrap_or_default();
             self.mapped(v, &[&dst, &src]);
         } else {
             v.task = stream;
@@ -283,7 +289,10 @@ impl Model {
         self.peers(v, &dst, &src);
         if stream.is_some() && (dst.pageable || src.pageable) {
             // aclrtMemcpy2dAsync#16, #17
-            v.waits = queue.filter(|_| v.succeeds()).map(|stream| self.streams[stream].clock.clone()).unwrap_or_default();
+            v.waits = queue
+                .filter(|_| v.succeeds())
+                .map(|stream| self.streams[stream].clock.clone())
+                .unwrap_or_default();
         } else {
             v.task = queue;
         }
