@@ -277,11 +277,18 @@ fn persistent_streams_keep_their_tasks() {
     refused!(ACL_ERROR_RT_PARAM_INVALID, aclrtPersistentTaskClean(other));
     ok!(aclrtDestroyStream(other));
     ok!(aclrtDestroyEvent(event));
-    // A context with such a stream can end.
+    // A context with such a stream can end, also when another stream waits for it.
     let mine = context(0);
-    log.task(stream_with(0, sys::ACL_STREAM_PERSISTENT), 4);
+    let waiter = self::stream();
+    let keeper = stream_with(0, sys::ACL_STREAM_PERSISTENT);
+    log.task(keeper, 4);
+    let event = self::event();
+    ok!(aclrtRecordEvent(event, keeper));
+    ok!(aclrtStreamWaitEvent(waiter, event));
+    log.task(waiter, 5);
     ok!(aclrtDestroyContext(mine));
-    assert_eq!(log.get(), [3]);
+    assert_eq!(log.get(), [3, 5]);
+    ok!(aclrtDestroyEvent(event));
 }
 
 /// aclrtSynchronizeStream#06; the failure is answered once and later tasks run (ACL_CONTINUE_ON_FAILURE).

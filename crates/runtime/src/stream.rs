@@ -145,9 +145,6 @@ impl Drop for Stream {
             self.reports.vacate(rt);
             self.host_funcs.vacate(rt);
             rt.engine.close(self.queue);
-            if let Some(device) = rt.devices.get(usize::from(self.device)) {
-                device.give_stream_id(self.id);
-            }
         }
     }
 }
@@ -305,11 +302,28 @@ fn take_down(rt: &Runtime, stream: &Pin<'_, Stream>) -> Result<()> {
 pub(crate) fn end(rt: &Runtime, handle: u64) -> bool {
     // aclrtRegStreamStateCallback#04: before it is destroyed.
     listener::tell(rt, handle, listener::DESTROYED);
-    let ended = rt.streams.remove(handle).is_some();
-    if ended {
-        observer::tell(|o| o.died(Kind::Stream, handle));
+    let Some(stream) = rt.streams.remove(handle) else { return false };
+    // At once, not with the last user, who may be another thread's look at all streams: the program may create another now.
+    if let Some(device) = rt.devices.get(usize::from(stream.device)) {
+        device.give_stream_id(stream.id);
     }
-    ended
+    observer::tell(|o| o.died(Kind::Stream, handle));
+    true
+}
+
+/// Ends all streams of a context, after their tasks are done.
+pub(crate) fn end_all(rt: &Runtime, handles: &[u64]) {
+    // Streams that keep their tasks first: others may wait for those.
+    for keeper in [true, false] {
+        for stream in handles.iter().filter_map(|handle| rt.streams.pin(*handle)) {
+            if stream.keeps_tasks() == keeper {
+                stream.drain(rt);
+            }
+        }
+    }
+    for handle in handles {
+        end(rt, *handle);
+    }
 }
 
 /// The stream that a non-zero handle names; None for 0. *#01: comes before any other check.

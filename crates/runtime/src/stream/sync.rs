@@ -77,7 +77,7 @@ pub fn synchronize(rt: &Runtime, handle: u64, deadline: Option<Instant>) -> Resu
     not_own(rt, &stream)?;
     if stream.closed_for(BROKEN) {
         // aclrtSetStreamFailureMode#06: the tasks that were added before the context stopped.
-        rt.engine.abort(stream.queue);
+        rt.engine.discard(stream.queue);
     }
     let mark = stream.mark(rt);
     if rt.engine.wait(mark, deadline) == Waited::TimedOut {
