@@ -196,6 +196,11 @@ impl Engine {
         self.core.advance(self.core.signal_mark(signal, position));
     }
 
+    /// Rings for those who wait for a condition of this key ([`super::Poll`]), from outside any stream.
+    pub fn ring(&self, key: usize) {
+        self.core.ring(key);
+    }
+
     /// Closes a signal: every mark of it is done from now on.
     pub fn close_signal(&self, signal: Signal) {
         self.core.close_signal(signal);
