@@ -157,7 +157,9 @@ impl Model {
         };
         let kind = match self.tame(ends.kind.0, 208) {
             0..176 => kind,
-            176..208 => sys::ACL_MEMCPY_DEFAULT,
+            176..196 => sys::ACL_MEMCPY_DEFAULT,
+            196..208 if kind == sys::ACL_MEMCPY_HOST_TO_DEVICE => sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE,
+            196..208 => kind,
             208.. => u32::from(ends.kind.0) % 7,
         };
         let bad = |which: u8, good: Addr| match which % 4 {
