@@ -99,7 +99,7 @@ pub(crate) fn close(rt: &Runtime, context: &Context, handle: u64) -> bool {
     for stream in streams {
         // aclrtResetDevice#04: unfinished tasks are waited for.
         if let Some(pin) = rt.streams.pin(stream) {
-            pin.drain(rt);
+            pin.run_out(rt);
         }
         stream::end(rt, stream);
     }

@@ -74,6 +74,11 @@ impl Bells {
         Bells((0..BELLS).map_while(|_| open()).collect())
     }
 
+    /// Whether it is a ring of one of them.
+    pub(crate) fn has(&self, mark: Mark) -> bool {
+        self.0.iter().any(|bell| bell.0 == mark.index())
+    }
+
     fn of(&self, key: usize) -> Option<Signal> {
         // Neighbouring words ring different bells.
         let mixed = (key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
