@@ -40,6 +40,11 @@ impl Stream {
         self.0
     }
 
+    /// The handle, for somebody else to destroy.
+    pub fn keep(self) -> aclrtStream {
+        std::mem::ManuallyDrop::new(self).0
+    }
+
     /// Waits for its work.
     #[track_caller]
     pub fn wait(&self) {
