@@ -80,6 +80,8 @@ pub enum Proof {
     Check(Check),
     /// Cannot be tested here, or states nothing that a test could decide: the reason.
     Hardware(&'static str),
+    /// Cannot be brought about without another function, which is not built yet.
+    Needs(&'static str),
 }
 
 /// Where a proof starts from.
@@ -199,6 +201,11 @@ impl Rows {
         self.add(id, Proof::Check(Box::new(move |test| check(test).codes())), true)
     }
 
+    /// A row that nobody can bring about without another function: not built while that one is not, then missing.
+    pub fn needs(&mut self, id: &'static str, function: &'static str) {
+        self.add(id, Proof::Needs(function), false);
+    }
+
     /// A row that needs real hardware, or states nothing that a test could decide.
     pub fn hardware(&mut self, id: &'static str, reason: &'static str) {
         self.add(id, Proof::Hardware(reason), false);
@@ -233,6 +240,9 @@ impl Plan {
         let mut slips = Vec::new();
         let mut by_id = HashMap::new();
         let rules: HashMap<&str, &Rule> = spec.rules.iter().map(|rule| (rule.id.as_str(), rule)).collect();
+        if rules.len() != spec.rules.len() {
+            slips.push("the tables give an id twice".to_owned());
+        }
         for (at, row) in rows.list.iter().enumerate() {
             if by_id.insert(row.id, at).is_some() {
                 slips.push(format!("{}: registered twice", row.id));
@@ -280,6 +290,10 @@ impl Plan {
         match self.row(&rule.id) {
             Some(row) if row.conditions.iter().any(|condition| !condition(target)) => Standing::Elsewhere,
             Some(Row { proof: Proof::Hardware(reason), .. }) => Standing::Hardware(reason),
+            Some(Row { proof: Proof::Needs(function), .. }) if spec.unbuilt.contains(*function) => {
+                Standing::NotBuilt
+            }
+            Some(Row { proof: Proof::Needs(_), .. }) => Standing::Missing,
             Some(row) => Standing::Runs(row),
             None => Standing::Missing,
         }

@@ -196,6 +196,18 @@ pub fn no_streams() -> Vec<aclrtStream> {
     all
 }
 
+/// What a call answers for everything that is no stream.
+#[track_caller]
+pub fn on_no_streams(call: impl Fn(aclrtStream) -> i32) -> Vec<i32> {
+    no_streams().into_iter().map(call).collect()
+}
+
+/// What a call answers for everything that is no event.
+#[track_caller]
+pub fn on_no_events(call: impl Fn(aclrtEvent) -> i32) -> Vec<i32> {
+    no_events().into_iter().map(call).collect()
+}
+
 /// Everything that is no event.
 #[track_caller]
 pub fn no_events() -> Vec<aclrtEvent> {
