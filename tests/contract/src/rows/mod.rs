@@ -8,11 +8,14 @@ use crate::row::Rows;
 
 mod all;
 mod context;
+mod device;
+mod device_info;
+mod system;
 
 /// Every chapter's.
 pub fn all() -> Rows {
     let mut rows = Rows::default();
-    for chapter in [all::rows, context::rows] {
+    for chapter in [all::rows, context::rows, device::rows, device_info::rows, system::rows] {
         chapter(&mut rows);
     }
     rows
