@@ -8,6 +8,7 @@
 mod handle;
 mod host;
 mod memory;
+mod symbol;
 mod work;
 
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -20,6 +21,7 @@ use ascendcl_sys::Table;
 pub use handle::*;
 pub use host::*;
 pub use memory::*;
+pub use symbol::*;
 pub use work::*;
 
 use crate::row::Test;
