@@ -91,6 +91,20 @@ pub enum Start {
     Bare,
     /// A process of its own in which nothing was called yet.
     Alone,
+    /// A process of its own that has set device 0 (and a context where a device brings none).
+    AloneDevice,
+}
+
+impl Start {
+    /// Whether it needs a process of its own.
+    pub fn alone(self) -> bool {
+        matches!(self, Start::Alone | Start::AloneDevice)
+    }
+
+    /// Whether device 0 is set.
+    pub fn device(self) -> bool {
+        matches!(self, Start::Device | Start::AloneDevice)
+    }
 }
 
 /// One proof.
@@ -113,6 +127,12 @@ impl Row {
     /// Runs in a process of its own in which nothing was called yet.
     pub fn alone(&mut self) -> &mut Row {
         self.start = Start::Alone;
+        self
+    }
+
+    /// Runs in a process of its own, with device 0 set: for settings of the process.
+    pub fn alone_device(&mut self) -> &mut Row {
+        self.start = Start::AloneDevice;
         self
     }
 

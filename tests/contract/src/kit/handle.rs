@@ -113,6 +113,11 @@ impl Context {
         self.0
     }
 
+    /// The handle, for somebody else to destroy.
+    pub fn keep(self) -> aclrtContext {
+        std::mem::ManuallyDrop::new(self).0
+    }
+
     /// Runs `body` with this context current.
     #[track_caller]
     pub fn enter<T>(&self, body: impl FnOnce() -> T) -> T {

@@ -8,11 +8,12 @@ use crate::row::Rows;
 
 mod all;
 mod context;
+mod system;
 
 /// Every chapter's.
 pub fn all() -> Rows {
     let mut rows = Rows::default();
-    for chapter in [all::rows, context::rows] {
+    for chapter in [all::rows, context::rows, system::rows] {
         chapter(&mut rows);
     }
     rows
