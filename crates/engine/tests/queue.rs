@@ -720,7 +720,11 @@ fn a_store_ends_the_wait_for_its_word() {
     let after = Arc::new(AtomicU64::new(0));
     engine.push(waits, task);
     let seen = Arc::clone(&after);
-    engine.push(waits, work(false, move || Ok(seen.store(1, Ordering::Relaxed))));
+    let task = work(false, move || {
+        seen.store(1, Ordering::Relaxed);
+        Ok(())
+    });
+    engine.push(waits, task);
     let end = Some(Instant::now() + Duration::from_millis(20));
     assert_eq!(engine.wait(engine.mark(waits), end), Waited::TimedOut);
     // Another value: looked at, and waited on.
@@ -873,4 +877,25 @@ fn many_streams_pass_a_word_around() {
     }
     streams.iter().for_each(|stream| sync(&engine, *stream));
     assert_eq!(word.load(Ordering::Relaxed), STREAMS * ROUNDS);
+}
+
+#[test]
+fn a_chain_of_waits_tells_that_it_ends_at_a_condition() {
+    let engine = engine();
+    let (a, b) = (engine.open(0, 0).unwrap(), engine.open(0, 0).unwrap());
+    let (word, asked, task) = awaited_word(false, 0);
+    engine.push(a, task);
+    engine.push(b, Task::Wait { mark: engine.mark(a), timeout_ms: 0, code: 1 });
+    until("they did not park", || engine.listens(engine.mark(a)) && engine.listens(engine.mark(b)));
+    let signal = engine.open_signal().unwrap();
+    let c = engine.open(0, 0).unwrap();
+    engine.push(c, Task::Wait { mark: engine.signal_mark(signal, 1), timeout_ms: 0, code: 1 });
+    std::thread::sleep(Duration::from_millis(5));
+    assert!(!engine.listens(engine.mark(c)) && !engine.listens(Mark::NONE));
+    word.store(5, Ordering::Release);
+    engine.ring(word.as_ptr() as usize);
+    sync(&engine, b);
+    assert!(!engine.listens(engine.mark(a)) && !engine.listens(engine.mark(b)));
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    engine.close_signal(signal);
 }

@@ -160,10 +160,10 @@ impl Core {
         self.resume_parked(mark, index, ticket, true);
     }
 
-    /// Takes a stream out of that very wait, if it still is in it.
-    pub(crate) fn resume_parked(&self, mark: Mark, index: u32, ticket: u64, late: bool) {
+    /// Takes a stream out of that very wait, if it still is in it; whether it was.
+    pub(crate) fn resume_parked(&self, mark: Mark, index: u32, ticket: u64, late: bool) -> bool {
         let (Some(line), Some(slot)) = (self.line(mark), self.streams.get(index)) else {
-            return;
+            return false;
         };
         let me = super::line::Who::Stream { index, ticket };
         let mut urgent = false;
@@ -177,6 +177,7 @@ impl Core {
         if found {
             self.kick(urgent);
         }
+        found
     }
 }
 

@@ -121,6 +121,12 @@ impl Engine {
         done
     }
 
+    /// Whether a mark is held up by a wait for a condition ([`super::Poll`]), directly or through streams that wait for each
+    /// other. A snapshot: the next moment may end it.
+    pub fn listens(&self, mark: Mark) -> bool {
+        self.core.listens(mark)
+    }
+
     /// Waits for a mark, helping with copies, fills and events on the way. On a worker (in user code) it blocks that
     /// thread only.
     pub fn wait(&self, mark: Mark, deadline: Option<Instant>) -> Waited {

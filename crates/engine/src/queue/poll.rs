@@ -6,9 +6,9 @@
 //! the ring after those that it had seen before it looked.
 //!
 //! Memory also changes without a ring (copies, kernels, the host where it shares the memory). Conditions that say so are
-//! looked at by the watch as well, without touching the stream until the answer changes: a quarter of the time that they have
-//! been waited for apart, at least 20 us and at most 1 ms, all of them in one go. That is 1000 short wakes of one thread per
-//! second however many streams wait, and no worker is awake for it.
+//! looked at by the watch as well, all of them in one go and without touching the streams until an answer changes. The looks
+//! are a quarter of the time apart that passed since the newest wait or the last change, at least 20 us and at most 1 ms: that
+//! is 1000 short wakes of one thread per second however many streams wait, and no worker is awake for it.
 
 use super::core::Core;
 use super::mark::{Mark, Signal};
@@ -74,6 +74,11 @@ impl Bells {
         Bells((0..BELLS).map_while(|_| open()).collect())
     }
 
+    /// Whether it is a ring of one of them.
+    pub(crate) fn has(&self, mark: Mark) -> bool {
+        self.0.iter().any(|bell| bell.0 == mark.index())
+    }
+
     fn of(&self, key: usize) -> Option<Signal> {
         // Neighbouring words ring different bells.
         let mixed = (key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -105,7 +110,7 @@ pub(crate) struct Parks {
 #[derive(Default)]
 struct List {
     parked: Vec<Parked>,
-    /// When the newest came.
+    /// When the newest came, or one was met.
     since: Option<Instant>,
 }
 
@@ -163,7 +168,7 @@ impl Core {
             return None;
         }
         let now = Instant::now();
-        let mut silent = false;
+        let (mut silent, mut changed) = (false, false);
         let mut next: Option<Instant> = None;
         parked.retain(|wait| {
             let Some(slot) = self.streams.get(wait.stream) else {
@@ -174,7 +179,7 @@ impl Core {
             }
             let late = wait.deadline.is_some_and(|at| now >= at);
             if late || wait.poll.condition.look() {
-                self.resume_parked(wait.bell, wait.stream, wait.ticket, late);
+                changed |= self.resume_parked(wait.bell, wait.stream, wait.ticket, late);
             }
             silent |= wait.poll.condition.silent();
             if let Some(at) = wait.deadline {
@@ -186,6 +191,10 @@ impl Core {
         });
         let mut list = self.parks.list.lock();
         list.parked.append(&mut parked);
+        if changed {
+            // The next change may well come soon.
+            list.since = Some(now);
+        }
         let waited = list.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
         let nap = silent.then(|| (waited / 4).clamp(SOON, LATE));
         let due = next.map(|at| at.saturating_duration_since(now));
