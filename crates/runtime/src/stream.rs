@@ -137,7 +137,7 @@ impl Stream {
     pub(crate) fn run_out(&self, rt: &Runtime) {
         const PATIENCE: Duration = Duration::from_secs(1);
         let mark = self.mark(rt);
-        while !self.keeps_tasks() && !self.closed_for(BROKEN) && callback::inside(rt) != Some(self.queue) {
+        while !self.keeps_tasks() && !self.closed_for(BROKEN) && !rt.engine.runs(self.queue) {
             let before = rt.engine.listens(mark);
             if rt.engine.wait(mark, Instant::now().checked_add(PATIENCE)) == queue::Waited::Done {
                 return;

@@ -54,7 +54,7 @@ impl Core {
             }
             let short = self.short.load(Ordering::Relaxed).then(|| Instant::now() + SHORT);
             if short.is_some() {
-                while self.look_around() == Some(Duration::ZERO) {}
+                self.stand_in();
             }
             let until = match (deadline, short) {
                 (Some(a), Some(b)) => Some(a.min(b)),

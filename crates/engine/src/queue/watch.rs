@@ -73,9 +73,17 @@ impl Core {
         }
     }
 
-    /// Ends a wait that is over, if there is one; how long until there is something to do, None when the engine ends. Also
-    /// called by hosts that wait, if the system has refused us the watch's thread.
-    pub(crate) fn look_around(&self) -> Option<Duration> {
+    /// Does what the watch would do, if the system has refused us its thread.
+    pub(crate) fn stand_in(&self) {
+        if !self.watch.0.lock().running {
+            while self.look_around() == Some(Duration::ZERO) {}
+            // It may have started meanwhile, and not have seen what this thread had in hand.
+            fault::nudge();
+        }
+    }
+
+    /// Ends a wait that is over, if there is one; how long until there is something to do, None when the engine ends.
+    fn look_around(&self) -> Option<Duration> {
         let look = self.look_at_parked().unwrap_or(LONG);
         let mut watch = self.watch.0.lock();
         if watch.stop {
