@@ -1,8 +1,9 @@
 //! `cargo xtask test`: builds the library and the command, then runs every suite.
 //!
-//! Suites, in this order: `rust` (all crates), `abi`, `headers` (each alone, twice, in every standard), `c`, `cpp`
-//! (tests/conformance), `examples`, `sequences`. The last line is `N passed, N failed` over all of them.
+//! Suites, in this order: `rust` (all crates), `contract` (every rule on every product), `abi`, `headers` (each alone, twice,
+//! in every standard), `c`, `cpp` (tests/conformance), `examples`, `sequences`. The last line is `N passed, N failed` over all.
 
+mod contract;
 pub mod engine;
 mod headers;
 pub mod process;
@@ -71,6 +72,7 @@ pub fn run(args: &[String]) -> Result<ExitCode, String> {
 
     let mut report = Report::default();
     rust::run(&options, &mut report)?;
+    contract::run(&options, &mut report)?;
     for (suite, mut jobs) in suites {
         jobs.retain(|job| options.wants(&job.name));
         if !jobs.is_empty() {

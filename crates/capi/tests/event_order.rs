@@ -290,7 +290,7 @@ fn random_orders_hold() {
                 let ran: Arc<Vec<AtomicU64>> = Arc::new((0..STREAMS).map(|_| AtomicU64::new(0)).collect());
                 let faults = Arc::new(AtomicU64::new(0));
                 let mut clocks = vec![[0_u64; STREAMS]; STREAMS];
-                let mut held = vec![[0_u64; STREAMS]; EVENTS];
+                let mut held = [[0_u64; STREAMS]; EVENTS];
                 let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
                 let mut pick = |n: usize| {
                     random ^= random << 13;

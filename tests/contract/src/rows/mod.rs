@@ -1,0 +1,30 @@
+//! The proofs, one file per chapter, named as the runtime's rooms.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "tests: pointers of their own, or numbers that nobody dereferences"
+)]
+
+use crate::row::Rows;
+
+mod all;
+mod context;
+
+/// Every chapter's.
+pub fn all() -> Rows {
+    let mut rows = Rows::default();
+    for chapter in [all::rows, context::rows] {
+        chapter(&mut rows);
+    }
+    rows
+}
+
+/// What every chapter needs.
+mod prelude {
+    pub use std::ffi::c_void;
+    pub use std::ptr::{null, null_mut};
+
+    pub use ascendcl_sys::*;
+
+    pub use crate::kit::*;
+    pub use crate::row::{Rows, Test};
+}
