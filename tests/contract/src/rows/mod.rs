@@ -10,12 +10,13 @@ mod all;
 mod context;
 mod device;
 mod device_info;
+mod init;
 mod system;
 
 /// Every chapter's.
 pub fn all() -> Rows {
     let mut rows = Rows::default();
-    for chapter in [all::rows, context::rows, device::rows, device_info::rows, system::rows] {
+    for chapter in [all::rows, context::rows, device::rows, device_info::rows, init::rows, system::rows] {
         chapter(&mut rows);
     }
     rows
