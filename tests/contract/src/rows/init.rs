@@ -566,7 +566,7 @@ fn callbacks(r: &mut Rows) {
 
 fn init_callbacks(r: &mut Rows) {
     let order = |_: &Test<'_>| {
-        TYPES.map(|(kind, id)| assert_eq!(register(kind, id), 0));
+        TYPES.iter().for_each(|(kind, id)| assert_eq!(register(*kind, *id), 0));
         assert_eq!(ran(), [0; 0]);
         assert_eq!(init_with("{}"), 0);
         assert_eq!(ran(), [4, 3, 2, 1]);
@@ -670,7 +670,7 @@ fn init_callbacks(r: &mut Rows) {
 
 fn end_callbacks(r: &mut Rows) {
     let order = |_: &Test<'_>| {
-        TYPES.map(|(kind, id)| assert_eq!(register_end(kind, id), 0));
+        TYPES.iter().for_each(|(kind, id)| assert_eq!(register_end(*kind, *id), 0));
         ok!(aclInit(null()));
         assert_eq!(ran(), [0; 0]);
         ok!(aclFinalize());

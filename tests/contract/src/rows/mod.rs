@@ -10,13 +10,16 @@ mod all;
 mod context;
 mod device;
 mod device_info;
+mod exception;
 mod init;
 mod system;
 
 /// Every chapter's.
 pub fn all() -> Rows {
     let mut rows = Rows::default();
-    for chapter in [all::rows, context::rows, device::rows, device_info::rows, init::rows, system::rows] {
+    for chapter in
+        [all::rows, context::rows, device::rows, device_info::rows, exception::rows, init::rows, system::rows]
+    {
         chapter(&mut rows);
     }
     rows
