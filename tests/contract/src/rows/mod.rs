@@ -8,12 +8,13 @@ use crate::row::Rows;
 
 mod all;
 mod context;
+mod memory;
 mod system;
 
 /// Every chapter's.
 pub fn all() -> Rows {
     let mut rows = Rows::default();
-    for chapter in [all::rows, context::rows, system::rows] {
+    for chapter in [all::rows, context::rows, memory::rows, system::rows] {
         chapter(&mut rows);
     }
     rows
