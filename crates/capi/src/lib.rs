@@ -23,4 +23,5 @@ pub mod stream;
 pub mod symbol;
 pub mod system;
 pub mod timeout;
+pub mod value;
 pub mod version;

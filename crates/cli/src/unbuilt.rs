@@ -240,8 +240,6 @@ pub static UNBUILT: &[&str] = &[
     "aclrtSwitchStream",
     "aclrtTaskUpdateAsync",
     "aclrtUnmapMem",
-    "aclrtValueWait",
-    "aclrtValueWrite",
     "aclrtWaitAndResetNotify",
     "acltdtAddDataItem",
     "acltdtAddQueueRoute",

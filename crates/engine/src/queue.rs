@@ -11,7 +11,7 @@
 //! | RUNNING → QUEUED | owner: end of its budget, a higher priority, a helper's target or deadline | position saved and published, store, list, kick |
 //! | RUNNING → QUEUED_W | helping host that meets user code | as above, urgent; only workers may claim it |
 //! | RUNNING → WAITING | owner that meets an unmet wait | under the waiter lock of the *other* line, after it has registered there |
-//! | WAITING → QUEUED | who publishes that position; the watch, at a deadline; an abort | entry taken out and state changed under that same lock |
+//! | WAITING → QUEUED | who publishes that position (a ring of a bell counts it up: [`poll`]); the watch, at a deadline or when it sees a condition met; an abort | entry taken out and state changed under that same lock |
 //! | RUNNING → QUEUED | the watch, for an owner whose kernel faulted or was given up | it finishes the task in the owner's place |
 //!
 //! A stream that is QUEUED is in a list, or is the private "next" of the worker that unblocked it, which lists it after at
@@ -32,13 +32,13 @@
 //!
 //! # Locks, in the order in which they may be taken
 //! producer lock of a stream → its failure lock (when a closed stream ends) · waiter lock of a line → policy lock of the
-//! lists · watch · seats · free seats · free indexes of a table. Those between dots are never held together.
+//! lists · watch · parked conditions · seats · free seats · free indexes of a table. Those between dots are never held together.
 //! No user code runs under a lock, and no system call, except the wake of a sleeping host (its futex word is on its
 //! stack, so the waker must be through before it leaves) and the start of the watch.
 //!
 //! # Failures
 //! A stream keeps its first failure until it is taken. Tasks after it run, or are skipped if the stream stops on failure.
-//! Skipped and dropped tasks count as done; of those only [`Task::Advance`] still takes effect.
+//! Skipped and dropped tasks count as done; of those only [`Task::Advance`] and [`Task::Ring`] still take effect.
 //!
 //! # Shutdown
 //! At exit nothing is joined or drained: threads are detached and asleep, or die with the process. [`Engine`]'s drop (for
@@ -59,6 +59,8 @@ mod loom;
 mod mark;
 mod park;
 mod policy;
+#[cfg(not(loom))]
+mod poll;
 mod ready;
 #[cfg(not(loom))]
 mod signal;
@@ -82,7 +84,7 @@ mod worker;
 pub use mark::{Mark, Signal, Stream};
 pub use policy::{ByPriority, Candidate, Choice, Policy, Seeded};
 #[cfg(not(loom))]
-pub use {engine::Engine, task::Task, task::Work};
+pub use {engine::Engine, poll::Condition, poll::Poll, task::Task, task::Work};
 
 #[cfg(not(loom))]
 mod engine;

@@ -116,7 +116,7 @@ fn fits(count: usize, dest_max: usize, rule: &'static str) -> Result<()> {
 
 /// One end of a copy, checked.
 #[inline]
-fn end(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) -> Result<Span> {
+pub(crate) fn end(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) -> Result<Span> {
     let span = place::locate(rt, name, addr, len)?;
     if span.place == Place::Alias { alias(name, &span) } else { Ok(span) }
 }
@@ -205,7 +205,11 @@ fn pageable(profile: &Profile) -> Pageable {
 /// The stream that a task is added to: of the current context. [`stream::known`] has told of a dead handle before any other
 /// check of the runtime layer (*#01); what needs a context, and so the default stream, is looked at last.
 #[inline]
-fn own<'a>(rt: &'a Runtime, known: Option<Pin<'a, Stream>>, rule: &'static str) -> Result<Pin<'a, Stream>> {
+pub(crate) fn own<'a>(
+    rt: &'a Runtime,
+    known: Option<Pin<'a, Stream>>,
+    rule: &'static str,
+) -> Result<Pin<'a, Stream>> {
     let stream = stream::or_default(rt, known)?;
     stream::in_context(rt, &stream, rule)?;
     stream::takes_tasks(rt, &stream)?;
@@ -214,7 +218,14 @@ fn own<'a>(rt: &'a Runtime, known: Option<Pin<'a, Stream>>, rule: &'static str) 
 
 /// Adds a task and tells about it.
 #[inline]
-fn enqueue(rt: &Runtime, api: Api, stream: &Pin<'_, Stream>, task: Task, reads: &[Range], writes: &[Range]) {
+pub(crate) fn enqueue(
+    rt: &Runtime,
+    api: Api,
+    stream: &Pin<'_, Stream>,
+    task: Task,
+    reads: &[Range],
+    writes: &[Range],
+) {
     let position = stream.push(rt, task);
     observer::tell(|o| {
         let mark = rt.engine.mark_at(stream.queue, position);
@@ -223,7 +234,7 @@ fn enqueue(rt: &Runtime, api: Api, stream: &Pin<'_, Stream>, task: Task, reads: 
 }
 
 /// A task of several moves, about as long as `bytes` and `pieces` take.
-fn work(
+pub(crate) fn work(
     bytes: usize,
     pieces: usize,
     run: impl FnOnce() -> std::result::Result<(), u32> + Send + 'static,

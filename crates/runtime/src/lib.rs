@@ -31,6 +31,7 @@ pub mod symbol;
 pub mod system;
 pub mod thread;
 pub mod timeout;
+pub mod value;
 pub mod version;
 
 pub use error::{Error, Result};

@@ -131,6 +131,28 @@ impl Stream {
             let _: queue::Waited = rt.engine.wait(self.mark(rt), None);
         }
     }
+
+    /// As [`Stream::drain`], for a context that ends. ours: a wait for a value that nobody writes is given up after a while,
+    /// and said, since the process could never go on.
+    pub(crate) fn run_out(&self, rt: &Runtime) {
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let mark = self.mark(rt);
+        while !self.keeps_tasks() && !self.closed_for(BROKEN) && callback::inside(rt) != Some(self.queue) {
+            let before = rt.engine.listens(mark);
+            if rt.engine.wait(mark, Instant::now().checked_add(PATIENCE)) == queue::Waited::Done {
+                return;
+            }
+            if before && rt.engine.listens(mark) {
+                eprintln!(
+                    "toprope: stream {} of device {} waits for a value or notify that never came; its context ends, and \
+                     the rest of its tasks is dropped",
+                    self.id, self.device
+                );
+                rt.engine.discard(self.queue);
+            }
+        }
+        self.drain(rt);
+    }
 }
 
 impl Drop for Stream {
@@ -317,7 +339,7 @@ pub(crate) fn end_all(rt: &Runtime, handles: &[u64]) {
     for keeper in [true, false] {
         for stream in handles.iter().filter_map(|handle| rt.streams.pin(*handle)) {
             if stream.keeps_tasks() == keeper {
-                stream.drain(rt);
+                stream.run_out(rt);
             }
         }
     }

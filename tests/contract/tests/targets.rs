@@ -1,5 +1,7 @@
 //! One test per target, for runners of Rust tests; `cargo run -p toprope-contract` prints the table over all of them.
 
+#![allow(clippy::unwrap_used)]
+
 use std::process::Command;
 
 fn run(target: &str) {

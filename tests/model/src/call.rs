@@ -134,6 +134,64 @@ pub enum Func {
     },
 }
 
+/// A symbol argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symbol {
+    /// Nothing.
+    Null,
+    /// A device variable of the tests.
+    Known(usize),
+    /// An address that is no device variable's.
+    Unknown,
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Symbol::Null => f.write_str("NULL"),
+            Symbol::Known(index) => write!(f, "&variable{index}"),
+            Symbol::Unknown => f.write_str("&no_variable"),
+        }
+    }
+}
+
+/// Arguments of a copy to or from a device variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names of the C parameters")]
+pub struct SymbolCopy {
+    /// To the variable.
+    pub to: bool,
+    pub symbol: Symbol,
+    pub host: Addr,
+    pub max: usize,
+    pub count: usize,
+    pub offset: usize,
+    pub kind: u32,
+    /// None: the synchronous call.
+    pub stream: Option<Handle>,
+}
+
+impl fmt::Display for SymbolCopy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SymbolCopy { to, symbol, host, max, count, offset, kind, stream } = self;
+        let (kind, asynchronous) = (kind_name(*kind), if stream.is_some() { "Async" } else { "" });
+        let (max, count, offset) = (Size(*max), Size(*count), Size(*offset));
+        match to {
+            true => {
+                write!(f, "aclrtMemcpyToSymbol{asynchronous}({symbol}, {host}, {count}, {offset}, {kind}")?
+            }
+            false => write!(
+                f,
+                "aclrtMemcpyFromSymbol{asynchronous}({host}, {max}, {symbol}, {count}, {offset}, {kind}"
+            )?,
+        }
+        match stream {
+            Some(stream) => write!(f, ", {stream})"),
+            None => f.write_str(")"),
+        }
+    }
+}
+
 /// A function whose result is not to be written anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of the C functions")]
@@ -236,6 +294,20 @@ pub enum Call {
     MemsetAsync(Fill, Handle),
     LaunchHostFunc(Handle, Func),
     NullOut(Out),
+    HostRegisterV2 {
+        addr: Addr,
+        size: u64,
+        flags: u32,
+    },
+    HostUnregister(Addr),
+    EnablePeerAccess {
+        peer: i32,
+        flags: u32,
+    },
+    DisablePeerAccess(i32),
+    GetSymbolAddress(Symbol),
+    GetSymbolSize(Symbol),
+    SymbolCopy(SymbolCopy),
     /// The program takes memory of its own.
     Pageable {
         size: usize,
@@ -375,6 +447,17 @@ impl fmt::Display for Call {
             }
             Call::LaunchHostFunc(stream, func) => write!(f, "aclrtLaunchHostFunc({stream}, {func:?})"),
             Call::NullOut(out) => write!(f, "{out:?} with NULL for its result"),
+            Call::HostRegisterV2 { addr, size, flags } => {
+                write!(f, "aclrtHostRegisterV2({addr}, {}, {flags:#x})", Size(*size as usize))
+            }
+            Call::HostUnregister(addr) => write!(f, "aclrtHostUnregister({addr})"),
+            Call::EnablePeerAccess { peer, flags } => {
+                write!(f, "aclrtDeviceEnablePeerAccess({peer}, {flags})")
+            }
+            Call::DisablePeerAccess(peer) => write!(f, "aclrtDeviceDisablePeerAccess({peer})"),
+            Call::GetSymbolAddress(symbol) => write!(f, "aclrtGetSymbolAddress({symbol}, &new)"),
+            Call::GetSymbolSize(symbol) => write!(f, "aclrtGetSymbolSize({symbol}, &size)"),
+            Call::SymbolCopy(copy) => copy.fmt(f),
             Call::Pageable { size } => write!(f, "new = malloc({size})"),
             Call::HostWrite { buffer, offset, len, seed } => {
                 write!(f, "write {len} bytes to buffer{buffer} +{offset}, pattern {seed}")

@@ -2,8 +2,9 @@
 
 use ascendcl_sys as sys;
 
-use crate::call::{Call, Func, Step};
+use crate::call::{Call, Func, Step, Symbol};
 use crate::clock::{Clock, Epoch};
+use crate::driver::symbol_bytes;
 use crate::memory::{Access, Buffer, Kind};
 use crate::model::{Binding, Context, Event, Form, Gate, Launched, Model, Stream};
 use crate::verdict::{From, Value, Verdict, pattern};
@@ -201,9 +202,33 @@ impl Model {
                     self.buffers[one.dst.buffer].alive = false;
                 }
             }
+            Call::HostRegisterV2 { .. } | Call::HostUnregister(_) => {
+                if let Some(span) = verdict.holds.first() {
+                    self.buffers[span.buffer].registered = matches!(step.call, Call::HostRegisterV2 { .. });
+                }
+            }
+            Call::EnablePeerAccess { peer, .. } => self.set_peer(t, peer, true),
+            Call::DisablePeerAccess(peer) => self.set_peer(t, peer, false),
+            Call::GetSymbolAddress(Symbol::Known(symbol)) => {
+                if let (Value::NewBlock(size), Some(context)) = (&verdict.value, self.current(t)) {
+                    let device = self.contexts[context].device;
+                    let mut image = Buffer::new(Kind::Image { symbol, device }, value as usize, *size);
+                    // It starts with the bytes of the host variable.
+                    image.bytes.copy_from_slice(&symbol_bytes(symbol));
+                    (image.known, image.dirty) = (vec![true; *size], true);
+                    self.buffers.push(image);
+                }
+            }
             Call::LaunchHostFunc(_, func) => self.launch(verdict, func, epoch),
             Call::Release(gate) => self.launched[gate].gate = Gate::Open,
             _ => {}
+        }
+    }
+
+    fn set_peer(&mut self, thread: usize, peer: i32, on: bool) {
+        if let (Some(context), Ok(peer)) = (self.current(thread), usize::try_from(peer)) {
+            let device = self.contexts[context].device;
+            self.devices[device].peers[peer] = on;
         }
     }
 
@@ -278,10 +303,12 @@ impl Model {
     /// aclrtResetDevice#03, aclrtResetDeviceForce#02
     fn take_down(&mut self, thread: usize, device: usize) {
         self.devices[device].sets = 0;
+        // ours: what was set on the device goes with it.
+        self.devices[device].peers = Default::default();
         if let Some(primary) = self.devices[device].primary.take() {
             self.end_context(primary);
         }
-        let here = |buffer: &&mut Buffer| buffer.kind == Kind::Device(device);
+        let here = |buffer: &&mut Buffer| buffer.kind.device() == Some(device);
         self.buffers.iter_mut().filter(here).for_each(|buffer| buffer.alive = false);
         if self.bindings[thread].device == Some(device) {
             self.bindings[thread].device = None;

@@ -1,17 +1,18 @@
 //! Makes the calls.
 
+mod calls;
+
 use std::ffi::c_void;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
-use ascendcl_sys::Table;
-
-use crate::call::{Call, Copy, Fill, Func, Handle, Out, Rect, Step};
+use crate::call::{Call, Func, Step};
 use crate::commit::Outcome;
-use crate::host::{self, Board, What};
+use crate::host::{Board, What};
 use crate::memory::Buffer;
 use crate::model::{DEVICES, THREADS};
+use crate::table::Functions;
 use crate::verdict::pattern;
 
 /// A mistake that is made on purpose, to see that it is found.
@@ -44,6 +45,39 @@ impl Fault {
 /// Bytes around the program's own buffers that nobody may touch, and what they hold.
 const FENCE: usize = 64;
 const FENCE_BYTE: u8 = 0xfe;
+
+/// Sizes of the device variables of the tests.
+pub const SYMBOL_SIZES: [usize; 2] = [96, 1000];
+
+/// What device variables start with: the bytes of their shadows.
+pub fn symbol_bytes(symbol: usize) -> Vec<u8> {
+    (0..SYMBOL_SIZES[symbol]).map(|at| pattern(0x35 + symbol as u8, at)).collect()
+}
+
+/// The shadows on the host, and one address that is none; they stay where they are.
+fn shadows() -> &'static [Box<[u8]>] {
+    static SHADOWS: OnceLock<Vec<Box<[u8]>>> = OnceLock::new();
+    SHADOWS.get_or_init(|| {
+        let mut all: Vec<_> = (0..SYMBOL_SIZES.len()).map(|symbol| symbol_bytes(symbol).into()).collect();
+        all.push(vec![0; 16].into());
+        all
+    })
+}
+
+/// Registers the device variables, once in a process. False if the library has no registration function.
+fn register_symbols(functions: &Functions) -> bool {
+    static DONE: OnceLock<bool> = OnceLock::new();
+    *DONE.get_or_init(|| {
+        let Some(register) = functions.register_variable else { return false };
+        for (symbol, shadow) in shadows().iter().take(SYMBOL_SIZES.len()).enumerate() {
+            let name = if symbol == 0 { c"first" } else { c"second" };
+            let (null, at) = (std::ptr::null_mut(), shadow.as_ptr().cast());
+            // SAFETY: the shadow has as many bytes and stays; the name ends with a NUL.
+            unsafe { register(null, at, name.as_ptr(), shadow.len(), 0, null) };
+        }
+        true
+    })
+}
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -79,13 +113,15 @@ impl Drop for Worker {
 
 /// Makes the calls of one sequence.
 pub struct Driver {
-    table: &'static Table,
+    functions: &'static Functions,
+    /// There are device variables.
+    pub symbols: bool,
     /// One for each host thread of the sequence, and one that only compares memory.
     workers: [OnceLock<Worker>; THREADS + 1],
     /// What its host functions share.
     pub board: Arc<Board>,
-    /// The program's own buffers, with fences: (address that was handed out, memory).
-    own: Vec<(usize, Box<[u8]>)>,
+    /// The program's own buffers, with fences: (address that was handed out, its size, memory).
+    own: Vec<(usize, usize, Box<[u8]>)>,
     fault: Fault,
     held: Option<Step>,
 }
@@ -106,9 +142,10 @@ pub struct Free {
 
 impl Driver {
     /// A driver on these functions.
-    pub fn new(table: &'static Table, fault: Fault) -> Driver {
+    pub fn new(functions: &'static Functions, fault: Fault) -> Driver {
         let workers = std::array::from_fn(|_| OnceLock::new());
-        Driver { table, workers, board: Arc::default(), own: Vec::new(), fault, held: None }
+        let symbols = register_symbols(functions);
+        Driver { functions, symbols, workers, board: Arc::default(), own: Vec::new(), fault, held: None }
     }
 
     /// Makes a call. `buffers` and `launched` are the model's, before the call; `good`: it is to succeed, so that a planted fault
@@ -187,29 +224,34 @@ impl Driver {
 
     /// Runs a call on a host thread.
     fn on(&self, thread: usize, call: Call, arg: usize) -> Outcome {
-        let table = self.table;
+        let table = &self.functions.table;
         let lost = Outcome { code: i32::MIN, value: 0 };
-        self.worker(thread).run(move || make(table, &call, arg)).unwrap_or(lost)
+        self.worker(thread).run(move || calls::make(table, &call, arg)).unwrap_or(lost)
     }
 
     fn worker(&self, thread: usize) -> &Worker {
         self.workers[thread].get_or_init(Worker::new)
     }
 
-    /// Memory of the program: zeros between fences. It stays until the driver goes.
+    /// Memory of the program, at the start of a page: zeros between fences. It stays until the driver goes.
     fn own_memory(&mut self, size: usize) -> u64 {
-        let mut memory = vec![FENCE_BYTE; size + 2 * FENCE].into_boxed_slice();
-        memory[FENCE..FENCE + size].fill(0);
-        let addr = memory.as_mut_ptr() as usize + FENCE;
-        self.own.push((addr, memory));
+        const PAGE: usize = 4096;
+        let mut memory = vec![FENCE_BYTE; size + PAGE + 2 * FENCE].into_boxed_slice();
+        let start = memory.as_mut_ptr() as usize;
+        let addr = (start + FENCE).next_multiple_of(PAGE);
+        memory[addr - start..][..size].fill(0);
+        self.own.push((addr, size, memory));
         addr as u64
     }
 
     /// The program's buffer whose fence was written to, if there is one.
     pub fn broken_fence(&self) -> Option<usize> {
         let whole = |bytes: &[u8]| bytes.iter().all(|byte| *byte == FENCE_BYTE);
-        let broken = |memory: &[u8]| !whole(&memory[..FENCE]) || !whole(&memory[memory.len() - FENCE..]);
-        self.own.iter().find(|(_, memory)| broken(memory)).map(|(addr, _)| *addr)
+        let broken = |(addr, size, memory): &&(usize, usize, Box<[u8]>)| {
+            let first = addr - memory.as_ptr() as usize;
+            !whole(&memory[first - FENCE..first]) || !whole(&memory[first + size..])
+        };
+        self.own.iter().find(broken).map(|(addr, ..)| *addr)
     }
 
     /// What host memory holds.
@@ -220,7 +262,7 @@ impl Driver {
 
     /// What device memory holds, read under a context of its device.
     pub fn device_bytes(&self, buffer: &Buffer, context: u64) -> Result<Vec<u8>, i32> {
-        let (table, addr, size) = (self.table, buffer.base, buffer.size());
+        let (table, addr, size) = (&self.functions.table, buffer.base, buffer.size());
         let read = self.worker(CHECKER).run(move || {
             let mut bytes = vec![0u8; size];
             // SAFETY: the destination has as many bytes; everything else is checked by the runtime.
@@ -237,7 +279,7 @@ impl Driver {
 
     /// What is left of each device, asked on a thread that sets it and takes that back.
     pub fn free(&self) -> Result<[Free; DEVICES], (usize, i32)> {
-        let table = self.table;
+        let table = &self.functions.table;
         let mut all = [Free::default(); DEVICES];
         for (device, free) in all.iter_mut().enumerate() {
             let asked = self.worker(CHECKER).run(move || {
@@ -263,7 +305,7 @@ impl Driver {
 
     /// The runtime's own words about the last refusal on a thread.
     pub fn words(&self, thread: usize) -> String {
-        let table = self.table;
+        let table = &self.functions.table;
         let text = self.worker(thread).run(move || {
             // SAFETY: takes nothing.
             let text = unsafe { (table.aclGetRecentErrMsg)() };
@@ -274,198 +316,5 @@ impl Driver {
             unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
         });
         text.unwrap_or_default().lines().next().unwrap_or_default().to_owned()
-    }
-}
-
-fn word(handle: Handle) -> *mut c_void {
-    handle.raw as *mut c_void
-}
-
-fn out(code: i32, value: u64) -> Outcome {
-    Outcome { code, value }
-}
-
-/// Makes a call on this thread.
-fn make(f: &Table, call: &Call, arg: usize) -> Outcome {
-    let mut handle: *mut c_void = std::ptr::null_mut();
-    let (mut number, mut small, mut count, mut milliseconds) = (-1i32, u32::MAX, u64::MAX, f32::NAN);
-    let null = std::ptr::null_mut::<c_void>();
-    // SAFETY: results have their types and live through the call. Ranges that the sequence passes are in live buffers, or are such
-    // that the runtime has to refuse them before it touches a byte.
-    unsafe {
-        match *call {
-            Call::Init => out((f.aclInit)(std::ptr::null()), 0),
-            Call::Finalize => out((f.aclFinalize)(), 0),
-            Call::FinalizeReference => {
-                let code = (f.aclFinalizeReference)(&mut count);
-                out(code, count)
-            }
-            Call::SetDevice(id) => out((f.aclrtSetDevice)(id), 0),
-            Call::ResetDevice(id) => out((f.aclrtResetDevice)(id), 0),
-            Call::ResetDeviceForce(id) => out((f.aclrtResetDeviceForce)(id), 0),
-            Call::GetDevice => {
-                let code = (f.aclrtGetDevice)(&mut number);
-                out(code, number as u64)
-            }
-            Call::GetPrimaryCtxState(id) => {
-                let code = (f.aclrtGetPrimaryCtxState)(id, std::ptr::null_mut(), &mut number);
-                out(code, number as u64)
-            }
-            Call::SynchronizeDevice => out((f.aclrtSynchronizeDevice)(), 0),
-            Call::SynchronizeDeviceWithTimeout(ms) => out((f.aclrtSynchronizeDeviceWithTimeout)(ms), 0),
-            Call::CreateContext(id) => {
-                let code = (f.aclrtCreateContext)(&mut handle, id);
-                out(code, handle as u64)
-            }
-            Call::DestroyContext(context) => out((f.aclrtDestroyContext)(word(context)), 0),
-            Call::SetCurrentContext(context) => out((f.aclrtSetCurrentContext)(word(context)), 0),
-            Call::GetCurrentContext => {
-                let code = (f.aclrtGetCurrentContext)(&mut handle);
-                out(code, handle as u64)
-            }
-            Call::GetDefaultStream => {
-                let code = (f.aclrtCtxGetCurrentDefaultStream)(&mut handle);
-                out(code, handle as u64)
-            }
-            Call::CreateStream => {
-                let code = (f.aclrtCreateStream)(&mut handle);
-                out(code, handle as u64)
-            }
-            Call::CreateStreamWithConfig { priority, flags } => {
-                let code = (f.aclrtCreateStreamWithConfig)(&mut handle, priority, flags);
-                out(code, handle as u64)
-            }
-            Call::DestroyStream(stream) => out((f.aclrtDestroyStream)(word(stream)), 0),
-            Call::DestroyStreamForce(stream) => out((f.aclrtDestroyStreamForce)(word(stream)), 0),
-            Call::SynchronizeStream(stream) => out((f.aclrtSynchronizeStream)(word(stream)), 0),
-            Call::SynchronizeStreamWithTimeout(stream, ms) => {
-                out((f.aclrtSynchronizeStreamWithTimeout)(word(stream), ms), 0)
-            }
-            Call::StreamQuery(stream) => {
-                let code = (f.aclrtStreamQuery)(word(stream), &mut small);
-                out(code, small.into())
-            }
-            Call::StreamGetPriority(stream) => {
-                let code = (f.aclrtStreamGetPriority)(word(stream), &mut small);
-                out(code, small.into())
-            }
-            Call::StreamAbort(stream) => out((f.aclrtStreamAbort)(word(stream)), 0),
-            Call::CreateEvent => {
-                let code = (f.aclrtCreateEvent)(&mut handle);
-                out(code, handle as u64)
-            }
-            Call::CreateEventWithFlag(flags) => {
-                let code = (f.aclrtCreateEventWithFlag)(&mut handle, flags);
-                out(code, handle as u64)
-            }
-            Call::CreateEventExWithFlag(flags) => {
-                let code = (f.aclrtCreateEventExWithFlag)(&mut handle, flags);
-                out(code, handle as u64)
-            }
-            Call::DestroyEvent(event) => out((f.aclrtDestroyEvent)(word(event)), 0),
-            Call::RecordEvent { event, stream } => out((f.aclrtRecordEvent)(word(event), word(stream)), 0),
-            Call::ResetEvent { event, stream } => out((f.aclrtResetEvent)(word(event), word(stream)), 0),
-            Call::StreamWaitEvent { stream, event } => {
-                out((f.aclrtStreamWaitEvent)(word(stream), word(event)), 0)
-            }
-            Call::StreamWaitEventWithTimeout { stream, event, timeout } => {
-                out((f.aclrtStreamWaitEventWithTimeout)(word(stream), word(event), timeout), 0)
-            }
-            Call::QueryEvent(event) => {
-                let code = (f.aclrtQueryEvent)(word(event), &mut small);
-                out(code, small.into())
-            }
-            Call::QueryEventStatus(event) => {
-                let code = (f.aclrtQueryEventStatus)(word(event), &mut small);
-                out(code, small.into())
-            }
-            Call::SynchronizeEvent(event) => out((f.aclrtSynchronizeEvent)(word(event)), 0),
-            Call::SynchronizeEventWithTimeout(event, ms) => {
-                out((f.aclrtSynchronizeEventWithTimeout)(word(event), ms), 0)
-            }
-            Call::EventElapsedTime { start, end } => {
-                let code = (f.aclrtEventElapsedTime)(&mut milliseconds, word(start), word(end));
-                out(code, milliseconds.to_bits().into())
-            }
-            Call::Malloc { size, policy } => {
-                let code = (f.aclrtMalloc)(&mut handle, size, policy);
-                out(code, handle as u64)
-            }
-            Call::MallocHost { size } => {
-                let code = (f.aclrtMallocHost)(&mut handle, size);
-                out(code, handle as u64)
-            }
-            Call::AllocManaged { size, flag } => {
-                let code = (f.aclrtMemAllocManaged)(&mut handle, size, flag);
-                out(code, handle as u64)
-            }
-            Call::Free(addr) => out((f.aclrtFree)(addr.raw as *mut c_void), 0),
-            Call::FreeWithDevSync(addr) => out((f.aclrtFreeWithDevSync)(addr.raw as *mut c_void), 0),
-            Call::FreeHost(addr) => out((f.aclrtFreeHost)(addr.raw as *mut c_void), 0),
-            Call::Memcpy(Copy { dst, max, src, count, kind }) => {
-                out((f.aclrtMemcpy)(dst.raw as *mut c_void, max, src.raw as *const c_void, count, kind), 0)
-            }
-            Call::MemcpyAsync(Copy { dst, max, src, count, kind }, stream) => {
-                let (dst, src) = (dst.raw as *mut c_void, src.raw as *const c_void);
-                out((f.aclrtMemcpyAsync)(dst, max, src, count, kind, word(stream)), 0)
-            }
-            Call::MemcpyAsyncWithCondition(Copy { dst, max, src, count, kind }, stream) => {
-                let (dst, src) = (dst.raw as *mut c_void, src.raw as *const c_void);
-                out((f.aclrtMemcpyAsyncWithCondition)(dst, max, src, count, kind, word(stream)), 0)
-            }
-            Call::Memcpy2d(Rect { dst, dpitch, src, spitch, width, height, kind }) => {
-                let (dst, src) = (dst.raw as *mut c_void, src.raw as *const c_void);
-                out((f.aclrtMemcpy2d)(dst, dpitch, src, spitch, width, height, kind), 0)
-            }
-            Call::Memcpy2dAsync(Rect { dst, dpitch, src, spitch, width, height, kind }, stream) => {
-                let (dst, src) = (dst.raw as *mut c_void, src.raw as *const c_void);
-                out((f.aclrtMemcpy2dAsync)(dst, dpitch, src, spitch, width, height, kind, word(stream)), 0)
-            }
-            Call::Memset(Fill { dst, max, value, count, words }) => {
-                let dst = dst.raw as *mut c_void;
-                out(
-                    if words {
-                        (f.aclrtMemsetD32)(dst, max, value, count)
-                    } else {
-                        (f.aclrtMemset)(dst, max, value as i32, count)
-                    },
-                    0,
-                )
-            }
-            Call::MemsetAsync(Fill { dst, max, value, count, words }, stream) => {
-                let dst = dst.raw as *mut c_void;
-                out(
-                    if words {
-                        (f.aclrtMemsetD32Async)(dst, max, value, count, word(stream))
-                    } else {
-                        (f.aclrtMemsetAsync)(dst, max, value as i32, count, word(stream))
-                    },
-                    0,
-                )
-            }
-            Call::LaunchHostFunc(stream, func) => {
-                let function = (func != Func::Null).then_some(host::run as unsafe extern "C" fn(*mut c_void));
-                out((f.aclrtLaunchHostFunc)(word(stream), function, arg as *mut c_void), 0)
-            }
-            Call::NullOut(which) => out(
-                match which {
-                    Out::GetDevice => (f.aclrtGetDevice)(null.cast()),
-                    Out::GetDeviceCount => (f.aclrtGetDeviceCount)(null.cast()),
-                    Out::CreateContext => (f.aclrtCreateContext)(null.cast(), 0),
-                    Out::GetCurrentContext => (f.aclrtGetCurrentContext)(null.cast()),
-                    Out::GetDefaultStream => (f.aclrtCtxGetCurrentDefaultStream)(null.cast()),
-                    Out::CreateStream => (f.aclrtCreateStream)(null.cast()),
-                    Out::CreateStreamWithConfig => (f.aclrtCreateStreamWithConfig)(null.cast(), 0, 0),
-                    Out::CreateEvent => (f.aclrtCreateEvent)(null.cast()),
-                    Out::CreateEventWithFlag => (f.aclrtCreateEventWithFlag)(null.cast(), 1),
-                    Out::CreateEventExWithFlag => (f.aclrtCreateEventExWithFlag)(null.cast(), 1),
-                    Out::Malloc => (f.aclrtMalloc)(null.cast(), 64, 0),
-                    Out::MallocHost => (f.aclrtMallocHost)(null.cast(), 64),
-                    Out::AllocManaged => (f.aclrtMemAllocManaged)(null.cast(), 1 << 21, 1),
-                },
-                0,
-            ),
-            Call::Pageable { .. } | Call::HostWrite { .. } | Call::Release(_) => Outcome::default(),
-        }
     }
 }

@@ -4,6 +4,7 @@ mod event;
 mod memory;
 mod setup;
 mod stream;
+mod symbol;
 
 use ascendcl_sys as sys;
 
@@ -64,6 +65,14 @@ impl Model {
             | Call::FreeHost(_)
             | Call::Pageable { .. }
             | Call::HostWrite { .. } => self.judge_block(v, t, &step.call),
+            Call::HostRegisterV2 { .. } | Call::HostUnregister(_) => {
+                self.judge_registration(v, t, &step.call)
+            }
+            Call::EnablePeerAccess { peer, flags } => self.judge_peer(v, t, *peer, *flags),
+            Call::DisablePeerAccess(peer) => self.judge_peer(v, t, *peer, 0),
+            Call::GetSymbolAddress(_) | Call::GetSymbolSize(_) | Call::SymbolCopy(_) => {
+                self.judge_symbol(v, t, &step.call);
+            }
             Call::Memcpy(_)
             | Call::MemcpyAsync(..)
             | Call::MemcpyAsyncWithCondition(..)

@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 pub use driver::Fault;
 pub use run::{Failure, Stats, random, run};
 
-use ascendcl_sys::Table;
+pub use table::Functions;
 
 /// The environment that the model knows: two devices of the default product with 256 MiB each.
 pub fn set_environment() {
@@ -44,8 +44,8 @@ pub fn set_environment() {
 }
 
 /// The functions of the runtime that is linked in, in the right environment.
-pub fn linked() -> &'static Table {
-    static TABLE: OnceLock<Table> = OnceLock::new();
+pub fn linked() -> &'static Functions {
+    static TABLE: OnceLock<Functions> = OnceLock::new();
     set_environment();
     TABLE.get_or_init(table::linked)
 }

@@ -6,7 +6,7 @@ mod watch;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use toprope_model::{Fault, Stats};
+use toprope_model::{Fault, Functions, Stats};
 use watch::{End, Job};
 
 const USAGE: &str =
@@ -95,11 +95,11 @@ fn main() -> ExitCode {
 /// The child: runs sequences, says before each which one it is.
 fn child(options: &Options) -> ExitCode {
     toprope_model::set_environment();
-    let table: &'static ascendcl_sys::Table = match &options.library {
+    let table: &'static Functions = match &options.library {
         None => toprope_model::linked(),
         // SAFETY: the user says that this is a libascendcl.so.
-        Some(path) => match unsafe { ascendcl_sys::Table::load_available(path) } {
-            Ok((table, _)) => Box::leak(Box::new(table)),
+        Some(path) => match unsafe { toprope_model::table::load(path.as_ref()) } {
+            Ok(functions) => Box::leak(Box::new(functions)),
             Err(error) => {
                 eprintln!("model: {error}");
                 return ExitCode::from(2);

@@ -15,12 +15,27 @@ pub enum Kind {
     Managed,
     /// The program's own.
     Pageable,
+    /// A device variable: its copy on a device.
+    Image {
+        /// Which variable.
+        symbol: usize,
+        /// Whose copy.
+        device: usize,
+    },
 }
 
 impl Kind {
     /// Whether host code may touch it.
     pub fn is_host(self) -> bool {
-        !matches!(self, Kind::Device(_))
+        !matches!(self, Kind::Device(_) | Kind::Image { .. })
+    }
+
+    /// The device that owns it.
+    pub fn device(self) -> Option<usize> {
+        match self {
+            Kind::Device(device) | Kind::Image { device, .. } => Some(device),
+            _ => None,
+        }
     }
 }
 
@@ -54,6 +69,8 @@ pub struct Buffer {
     pub alive: bool,
     /// Changed since it was compared last.
     pub dirty: bool,
+    /// The program has registered it: to copies it is page-locked.
+    pub registered: bool,
 }
 
 /// Bytes of a buffer.
@@ -69,12 +86,30 @@ impl Buffer {
     /// A new one. Device memory is not initialised (aclrtMalloc#15), so nothing of it is known.
     pub fn new(kind: Kind, base: usize, size: usize) -> Buffer {
         let (bytes, known) = (vec![0; size], vec![kind == Kind::Pageable; size]);
-        Buffer { kind, base, bytes, known, accesses: Vec::new(), alive: true, dirty: false }
+        Buffer {
+            kind,
+            base,
+            bytes,
+            known,
+            accesses: Vec::new(),
+            alive: true,
+            dirty: false,
+            registered: false,
+        }
     }
 
     /// Its size in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Bytes from its start within which an access may or may not be refused: padding, whole pages.
+    fn reach(&self) -> usize {
+        match self.kind {
+            // aclrtMemAllocManaged#06
+            Kind::Managed => self.size().next_multiple_of(2 << 20),
+            _ => self.size() + PADDING,
+        }
     }
 
     /// Tasks that touch these bytes and need not come before something with this clock.
@@ -128,8 +163,7 @@ pub const UNMAPPED: [usize; 3] = [0x10, 0x00f0_0000_0000_0000, 0xffff_8000_0000_
 /// Finds the range `[addr, addr + len)`.
 pub fn place(buffers: &[Buffer], addr: usize, len: usize) -> Place {
     for (buffer, found) in buffers.iter().enumerate().filter(|(_, buffer)| buffer.alive) {
-        let Some(offset) = addr.checked_sub(found.base).filter(|offset| *offset < found.size() + PADDING)
-        else {
+        let Some(offset) = addr.checked_sub(found.base).filter(|offset| *offset < found.reach()) else {
             continue;
         };
         if offset < found.size() && len <= found.size() - offset {
@@ -138,7 +172,7 @@ pub fn place(buffers: &[Buffer], addr: usize, len: usize) -> Place {
         if found.kind == Kind::Pageable {
             return if addr.checked_add(len).is_none() { Place::Bad } else { Place::Unclear };
         }
-        return if offset < found.size() && len > found.size() - offset + PADDING {
+        return if offset < found.size() && len > found.reach() - offset {
             Place::Bad
         } else {
             Place::Unclear

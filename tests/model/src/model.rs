@@ -1,9 +1,9 @@
 //! The reference: what exists, who is bound to what, what comes before what. Plain data; [`crate::judge`] says what a call
 //! must answer, [`crate::commit`] what it changes.
 
-use crate::call::{Call, Handle, Step, What};
+use crate::call::{Call, Handle, Step, Symbol, What};
 use crate::clock::{Clock, Epoch};
-use crate::memory::Buffer;
+use crate::memory::{Buffer, Kind};
 
 /// Host threads of a sequence.
 pub const THREADS: usize = 3;
@@ -26,6 +26,8 @@ pub struct Device {
     pub sets: u32,
     /// Its default context, while it is set.
     pub primary: Option<usize>,
+    /// Devices whose memory it may reach.
+    pub peers: [bool; DEVICES],
 }
 
 /// A context.
@@ -126,9 +128,22 @@ pub enum Gate {
     Uncertain,
 }
 
+/// What comes before a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Before {
+    /// It may be made now.
+    Nothing,
+    /// This call.
+    First(Call),
+    /// It is left out: the model cannot say what it does, or nothing can order it.
+    Never,
+}
+
 /// Everything.
 #[derive(Debug, Default)]
 pub struct Model {
+    /// There are device variables.
+    pub symbols: bool,
     /// Few bad arguments are chosen, so that long chains of good calls come about.
     pub calm: bool,
     /// aclInit calls that count.
@@ -189,6 +204,12 @@ impl Model {
         }
     }
 
+    /// The copy of a device variable on a device.
+    pub fn image(&self, symbol: usize, device: usize) -> Option<usize> {
+        let wanted = Kind::Image { symbol, device };
+        self.buffers.iter().position(|buffer| buffer.alive && buffer.kind == wanted)
+    }
+
     /// What comes before everything that is added now to any of the streams.
     pub fn tails(&self, which: impl Fn(&Stream) -> bool) -> Clock {
         let mut clock = Clock::default();
@@ -231,19 +252,21 @@ impl Model {
         Handle { raw: self.contexts[context].raw, what: What::Context(context) }
     }
 
-    /// What has to be done first, so that the call neither hangs nor races with a task; None if it may be made now, and
-    /// `Err` if it is to be left out.
+    /// What has to be done first, so that the call neither hangs nor races with a task.
     ///
     /// `mend` decides between the ways to order two streams.
-    pub fn prerequisite(&self, step: &Step, mend: u8) -> Result<Option<Call>, ()> {
+    pub fn prerequisite(&self, step: &Step, mend: u8) -> Before {
         let verdict = self.judge(step);
         if verdict.unclear {
-            return Err(());
+            return Before::Never;
+        }
+        if let Some(symbol) = verdict.wants {
+            return Before::First(Call::GetSymbolAddress(Symbol::Known(symbol)));
         }
         if let Some(gate) = self.gates(&verdict.waits, false).next()
             && !verdict.timed
         {
-            return Ok(Some(Call::Release(gate)));
+            return Before::First(Call::Release(gate));
         }
         // A stream whose waits are dropped no longer orders what comes after it; so it may not have any.
         if let Some(doomed) = verdict.drops {
@@ -251,7 +274,7 @@ impl Model {
                 *first != doomed && self.streams[doomed].clock.get(*first) > self.host.get(*first)
             };
             if let Some(first) = (0..self.streams.len()).find(waits) {
-                return self.order(step.thread, first, None, mend).map(Some);
+                return self.order(step.thread, first, None, mend);
             }
         }
         let clock = match verdict.task {
@@ -265,27 +288,27 @@ impl Model {
         let (read_by, before_read) =
             if verdict.snapshot { (None, &self.host) } else { (verdict.task, &clock) };
         let reads = verdict.reads().map(|span| (span, false, read_by, before_read));
-        let writes = verdict.writes().map(|span| (span, true, verdict.task, &clock));
+        let writes = verdict.writes().chain(&verdict.holds).map(|span| (span, true, verdict.task, &clock));
         for (span, write, task, before) in reads.chain(writes) {
             let Some(access) = self.buffers[span.buffer].races(&span.range, write, before).next() else {
                 continue;
             };
-            return self.order(step.thread, access.epoch.stream, task, mend).map(Some);
+            return self.order(step.thread, access.epoch.stream, task, mend);
         }
-        Ok(None)
+        Before::Nothing
     }
 
     /// A call after which the tasks of stream `first` come before what is next: on stream `then`, or on the host.
-    fn order(&self, thread: usize, first: usize, then: Option<usize>, mend: u8) -> Result<Call, ()> {
+    fn order(&self, thread: usize, first: usize, then: Option<usize>, mend: u8) -> Before {
         let stream = &self.streams[first];
         // What an aborted or destroyed stream still does, nobody can wait for.
         if !stream.alive || stream.aborted {
-            return Err(());
+            return Before::Never;
         }
         let (first_handle, current) = (self.stream_handle(first), self.current(thread));
         let named = |handle: Handle| if handle.raw == 0 { Handle::NULL } else { handle };
         if let Some(then) = then
-            && mend % 4 != 0
+            && !mend.is_multiple_of(4)
             && current == Some(stream.context)
             && current == Some(self.streams[then].context)
         {
@@ -297,10 +320,10 @@ impl Model {
                 events.clone().find(|event| covers(&self.events[*event]) && !self.events[*event].reset);
             if let Some(event) = recorded {
                 let (stream, event) = (named(self.stream_handle(then)), self.event_handle(event));
-                return Ok(Call::StreamWaitEvent { stream, event });
+                return Before::First(Call::StreamWaitEvent { stream, event });
             }
             let count = events.clone().count();
-            return Ok(match events.nth(usize::from(mend / 4) % (count + 1)) {
+            return Before::First(match events.nth(usize::from(mend / 4) % (count + 1)) {
                 Some(event) => {
                     Call::RecordEvent { event: self.event_handle(event), stream: named(first_handle) }
                 }
@@ -310,14 +333,16 @@ impl Model {
         // The handle of a default stream may not be known yet.
         if first_handle.raw == 0 {
             return match current {
-                Some(current) if current == stream.context => Ok(Call::SynchronizeStream(Handle::NULL)),
-                Some(current) if self.contexts[current].device == stream.device => {
-                    Ok(Call::SynchronizeDevice)
+                Some(current) if current == stream.context => {
+                    Before::First(Call::SynchronizeStream(Handle::NULL))
                 }
-                _ => Err(()),
+                Some(current) if self.contexts[current].device == stream.device => {
+                    Before::First(Call::SynchronizeDevice)
+                }
+                _ => Before::Never,
             };
         }
         // *#03: needs no context of its own, but some context.
-        if current.is_none() { Err(()) } else { Ok(Call::SynchronizeStream(first_handle)) }
+        if current.is_none() { Before::Never } else { Before::First(Call::SynchronizeStream(first_handle)) }
     }
 }

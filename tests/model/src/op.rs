@@ -94,13 +94,17 @@ pub enum Op {
     NoFunction(Pick),
     Release(u8),
     NullOut(Any),
+    Register(Pick, Any),
+    Peer(Any, Any),
+    AskSymbol(Any),
+    Symbol(Any, Part, Any, Any, Any, Pick),
 }
 
 impl Op {
     /// Reads an op. Calm ones are mostly tasks and what orders them.
     fn read(u: &mut Unstructured<'_>, calm: bool) -> Result<Op> {
         let choice = match u.arbitrary::<u8>()? {
-            choice @ 0..61 if calm && choice % 4 != 0 => 158 + choice,
+            choice @ 0..61 if calm && choice % 4 != 0 => 162 + choice,
             choice => choice,
         };
         // How often each comes, of 256.
@@ -132,8 +136,15 @@ impl Op {
             116..118 => Op::EventElapsedTime(u.arbitrary()?, u.arbitrary()?),
             118..136 => Op::Allocate(u.arbitrary()?, u.arbitrary()?),
             136..142 => Op::Free(u.arbitrary()?, u.arbitrary()?),
-            142..158 => Op::Memcpy(u.arbitrary()?),
-            158..188 => Op::MemcpyAsync(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
+            142..145 => Op::Register(u.arbitrary()?, u.arbitrary()?),
+            145 => Op::Peer(u.arbitrary()?, u.arbitrary()?),
+            146 => Op::AskSymbol(u.arbitrary()?),
+            147..153 => {
+                let (which, part) = (u.arbitrary()?, u.arbitrary()?);
+                Op::Symbol(which, part, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?)
+            }
+            153..162 => Op::Memcpy(u.arbitrary()?),
+            162..188 => Op::MemcpyAsync(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
             188..192 => Op::Memcpy2d(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
             192..198 => Op::Memcpy2dAsync(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
             198..203 => {

@@ -3,15 +3,16 @@
 
 use std::time::Duration;
 
-use ascendcl_sys::{Table, errors};
+use ascendcl_sys::errors;
 
 use crate::call::{Call, Step};
 use crate::clock::Clock;
 use crate::commit::Outcome;
 use crate::driver::{CHECKER, Driver, Fault, Free};
 use crate::memory::Kind;
-use crate::model::{DEVICES, Gate, Model};
+use crate::model::{Before, DEVICES, Gate, Model};
 use crate::op::{self, STEP, Turn};
+use crate::table::Functions;
 use crate::verdict::{Value, Verdict};
 
 /// What was different from the model.
@@ -61,10 +62,10 @@ const DEPTH: usize = 64;
 ///
 /// # Errors
 /// The first difference from the model.
-pub fn run(table: &'static Table, bytes: &[u8], fault: Fault) -> Result<Stats, Failure> {
+pub fn run(functions: &'static Functions, bytes: &[u8], fault: Fault) -> Result<Stats, Failure> {
     let mut run = Run {
         model: Model::default(),
-        driver: Driver::new(table, fault),
+        driver: Driver::new(functions, fault),
         calls: Vec::new(),
         stats: Stats::default(),
         seen: 0,
@@ -90,6 +91,7 @@ struct Run {
 
 impl Run {
     fn whole(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.model.symbols = self.driver.symbols;
         let before = self.free("before")?;
         // Whatever ran before in this process: from here on the library is initialised once.
         self.step(0, Call::Init, 0)?;
@@ -128,17 +130,19 @@ impl Run {
         let step = Step { thread, call };
         for _ in 0..DEPTH {
             match self.model.prerequisite(&step, mend) {
-                Ok(None) => return self.make(&step),
-                Ok(Some(Call::Release(gate))) => self.make(&Step { thread, call: Call::Release(gate) })?,
-                Ok(Some(first)) => {
+                Before::Nothing => return self.make(&step),
+                Before::First(Call::Release(gate)) => {
+                    self.make(&Step { thread, call: Call::Release(gate) })?
+                }
+                Before::First(first) => {
                     let first = Step { thread, call: first };
                     // What it needs itself are gates only.
-                    while let Ok(Some(needed)) = self.model.prerequisite(&first, mend) {
+                    while let Before::First(needed) = self.model.prerequisite(&first, mend) {
                         self.make(&Step { thread, call: needed })?;
                     }
                     self.make(&first)?;
                 }
-                Err(()) => return Ok(()),
+                Before::Never => return Ok(()),
             }
         }
         Ok(())
@@ -185,7 +189,7 @@ impl Run {
             return Err(format!("answered {}, not {}\n{words}", name(code), wanted.join(" or ")));
         }
         let stateful = matches!(step.call, Call::FinalizeReference);
-        if (code != 0 && !stateful) || !verdict.succeeds() && !stateful {
+        if !stateful && (code != 0 || !verdict.succeeds()) {
             return Ok(());
         }
         self.compare_value(&verdict.value, value)
@@ -207,7 +211,7 @@ impl Run {
                 let (start, end) = (value as usize, (value as usize).wrapping_add(*size));
                 let apart = |base: usize, len: usize| end <= base || base + len <= start;
                 value != 0
-                    && value % 64 == 0
+                    && value.is_multiple_of(64)
                     && model.buffers.iter().filter(|one| one.alive).all(|one| apart(one.base, one.size()))
             }
             Value::DefaultStream(stream) => value != 0 && value == known(model.streams[*stream].raw),
@@ -230,7 +234,7 @@ impl Run {
                 continue;
             }
             let bytes = match buffer.kind {
-                Kind::Device(device) => {
+                Kind::Device(device) | Kind::Image { device, .. } => {
                     let usable =
                         |one: &&crate::model::Context| one.alive && one.device == device && one.raw != 0;
                     let Some(context) = self.model.contexts.iter().find(usable) else { continue };
@@ -355,7 +359,9 @@ impl Run {
             let addr = crate::call::Addr { raw: one.base, from: Some((buffer, 0)) };
             match one.kind {
                 _ if !one.alive => {}
-                Kind::Pageable => {}
+                Kind::Pageable if one.registered => self.step(0, Call::HostUnregister(addr), 0)?,
+                // The copies of device variables go with their device.
+                Kind::Pageable | Kind::Image { .. } => {}
                 Kind::Pinned => self.step(0, Call::FreeHost(addr), 0)?,
                 Kind::Device(_) | Kind::Managed => self.step(0, Call::Free(addr), 0)?,
             }
@@ -393,7 +399,12 @@ impl Run {
         }
         for buffer in self.model.buffers.iter().filter(|buffer| buffer.alive) {
             let addr = crate::call::Addr { raw: buffer.base, from: None };
-            last.push(if buffer.kind == Kind::Pinned { Call::FreeHost(addr) } else { Call::Free(addr) });
+            last.push(match buffer.kind {
+                Kind::Pinned => Call::FreeHost(addr),
+                Kind::Pageable if buffer.registered => Call::HostUnregister(addr),
+                Kind::Pageable | Kind::Image { .. } => continue,
+                Kind::Device(_) | Kind::Managed => Call::Free(addr),
+            });
         }
         for context in (0..self.model.contexts.len()).filter(|at| self.model.contexts[*at].alive) {
             last.push(Call::DestroyContext(self.model.context_handle(context)));
@@ -437,6 +448,7 @@ fn born(call: &Call, model: &Model) -> Option<String> {
         Call::Malloc { .. } | Call::MallocHost { .. } | Call::AllocManaged { .. } | Call::Pageable { .. } => {
             format!("buffer{}", model.buffers.len())
         }
+        Call::GetSymbolAddress(_) => format!("buffer{} or one there was", model.buffers.len()),
         Call::LaunchHostFunc(..) => format!("host function {}", model.launched.len()),
         _ => return None,
     })

@@ -1,6 +1,7 @@
 //! Where the functions come from: the runtime that is linked in, or a library.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_char, c_void};
+use std::path::Path;
 
 use ascendcl as _;
 use ascendcl_sys::Table;
@@ -35,10 +36,43 @@ linked! {
     aclrtMemcpy aclrtMemcpyAsync aclrtMemcpyAsyncWithCondition aclrtMemcpy2d aclrtMemcpy2dAsync
     aclrtMemset aclrtMemsetAsync aclrtMemsetD32 aclrtMemsetD32Async
     aclrtLaunchHostFunc
+    aclrtHostRegisterV2 aclrtHostUnregister aclrtDeviceEnablePeerAccess aclrtDeviceDisablePeerAccess
+    aclrtGetSymbolAddress aclrtGetSymbolSize aclrtMemcpyToSymbol aclrtMemcpyFromSymbol
+    aclrtMemcpyToSymbolAsync aclrtMemcpyFromSymbolAsync
+}
+
+/// The registration function of device variables: `spec/registration.csv`.
+pub type RegisterVariable =
+    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, usize, u32, *mut c_void);
+
+/// What sequences call.
+pub struct Functions {
+    /// The functions of the headers.
+    pub table: Table,
+    /// That for device variables; not every library has it.
+    pub register_variable: Option<RegisterVariable>,
 }
 
 /// The functions of the runtime that is linked in. Those that no sequence calls answer ACL_ERROR_RT_FEATURE_NOT_SUPPORT.
-pub fn linked() -> Table {
+pub fn linked() -> Functions {
     // SAFETY: the functions are those of the C ABI, for as long as the program runs.
-    unsafe { Table::from_symbols(find) }
+    let table = unsafe { Table::from_symbols(find) };
+    Functions { table, register_variable: Some(ascendcl::symbol::rtRegisterVariable) }
+}
+
+/// The functions of a library.
+///
+/// # Errors
+/// Why it cannot be used, in words.
+///
+/// # Safety
+/// As for [`Table::load`].
+pub unsafe fn load(path: &Path) -> Result<Functions, String> {
+    // SAFETY: the caller's promise.
+    let (table, _) = unsafe { Table::load_available(path) }.map_err(|error| error.to_string())?;
+    // SAFETY: looks a name up, among the libraries that are loaded for everyone.
+    let register = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"rtRegisterVariable".as_ptr()) };
+    // SAFETY: a function of that name has that type.
+    let register = unsafe { std::mem::transmute::<*mut c_void, Option<RegisterVariable>>(register) };
+    Ok(Functions { table, register_variable: register })
 }

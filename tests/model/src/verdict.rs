@@ -99,6 +99,10 @@ pub struct Verdict {
     pub moves: Vec<Move>,
     /// What it reads beside.
     pub looks: Vec<Span>,
+    /// What nobody may be using meanwhile, though its bytes stay.
+    pub holds: Vec<Span>,
+    /// The copy of this device variable has to exist first, so that the model knows its address.
+    pub wants: Option<usize>,
     /// Its result.
     pub value: Value,
 }
@@ -121,12 +125,12 @@ impl Verdict {
     pub fn answers(&self) -> Vec<Wrong> {
         let of =
             |chosen: &dyn Fn(&Wrong) -> bool| self.wrong.iter().copied().filter(chosen).collect::<Vec<_>>();
+        if self.unordered {
+            return self.wrong.clone();
+        }
         let entry = of(&|wrong| (100_000..101_000).contains(&wrong.code));
         if !entry.is_empty() {
             return entry;
-        }
-        if self.unordered {
-            return self.wrong.clone();
         }
         let dead = of(&|wrong| wrong.code == sys::ACL_ERROR_RT_INVALID_HANDLE);
         if dead.is_empty() { self.wrong.clone() } else { dead }

@@ -428,6 +428,8 @@ const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::a
 const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtUnSubscribeReport;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtUnuseStreamResInCurrentThread;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtUseStreamResInCurrentThread;
+const _: unsafe extern "C" fn(*mut c_void, u64, u32, aclrtStream) -> aclError = crate::value::aclrtValueWait;
+const _: unsafe extern "C" fn(*mut c_void, u64, u32, aclrtStream) -> aclError = crate::value::aclrtValueWrite;
 const _: unsafe extern "C" fn(aclCANNPackageName, *mut aclCANNPackageVersion) -> aclError =
     crate::version::aclsysGetCANNVersion;
 const _: unsafe extern "C" fn(*mut c_char, *mut i32) -> aclError = crate::version::aclsysGetVersionNum;

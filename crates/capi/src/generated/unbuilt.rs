@@ -90,8 +90,6 @@ unbuilt! {
     fn aclmdlRIUpdate(modelRI: aclmdlRI) -> aclError;
     fn aclmdlRITaskDisable(task: aclmdlRITask) -> aclError;
     fn aclrtKernelArgsFinalize(argsHandle: aclrtArgsHandle) -> aclError;
-    fn aclrtValueWrite(devAddr: *mut c_void, value: u64, flag: u32, stream: aclrtStream) -> aclError;
-    fn aclrtValueWait(devAddr: *mut c_void, value: u64, flag: u32, stream: aclrtStream) -> aclError;
     fn aclrtCreateNotify(notify: *mut aclrtNotify, flag: u64) -> aclError;
     fn aclrtDestroyNotify(notify: aclrtNotify) -> aclError;
     fn aclrtCntNotifyCreate(cntNotify: *mut aclrtCntNotify, flag: u64) -> aclError;

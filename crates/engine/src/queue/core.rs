@@ -2,8 +2,9 @@
 
 use super::bulk::Board;
 use super::line::Line;
-use super::mark::{INDEXES, Mark};
+use super::mark::{INDEXES, Mark, Signal};
 use super::park::{Kick, Roster};
+use super::poll::{Bells, Parks};
 use super::ready::Ready;
 use super::signal::Counter;
 use super::slot::Slot;
@@ -26,6 +27,8 @@ pub(crate) struct Core {
     pub ready: Ready,
     pub roster: Roster,
     pub watch: Watch,
+    pub bells: Bells,
+    pub parks: Parks,
     pub seats: Seats,
     pub board: Board,
     pub probe: Box<dyn Probe>,
@@ -50,10 +53,14 @@ impl Core {
     pub(crate) fn new(config: Config, solo: bool, me: Weak<Core>) -> Core {
         let max_streams = config.max_streams.min(INDEXES / 2);
         let policy = config.policy;
+        let signals = Table::new(INDEXES - max_streams);
+        let bells = Bells::new(|| signals.take().map(|at| Signal(max_streams + at)));
         Core {
             me,
             streams: Table::new(max_streams),
-            signals: Table::new(INDEXES - max_streams),
+            signals,
+            bells,
+            parks: Parks::default(),
             max_streams,
             follows: policy.follows(),
             helps: policy.helps(),
@@ -150,21 +157,27 @@ impl Core {
 
     /// Takes a stream out of its wait because the time is over.
     pub(crate) fn time_out(&self, mark: Mark, index: u32, ticket: u64) {
+        self.resume_parked(mark, index, ticket, true);
+    }
+
+    /// Takes a stream out of that very wait, if it still is in it; whether it was.
+    pub(crate) fn resume_parked(&self, mark: Mark, index: u32, ticket: u64, late: bool) -> bool {
         let (Some(line), Some(slot)) = (self.line(mark), self.streams.get(index)) else {
-            return;
+            return false;
         };
         let me = super::line::Who::Stream { index, ticket };
         let mut urgent = false;
         let found = line.cancel(
             |who| who == me,
             || {
-                slot.timed_out.store(true, Ordering::Relaxed);
+                slot.timed_out.store(late, Ordering::Relaxed);
                 urgent = self.resume(index);
             },
         );
         if found {
             self.kick(urgent);
         }
+        found
     }
 }
 

@@ -121,6 +121,12 @@ impl Engine {
         done
     }
 
+    /// Whether a mark is held up by a wait for a condition ([`super::Poll`]), directly or through streams that wait for each
+    /// other. A snapshot: the next moment may end it.
+    pub fn listens(&self, mark: Mark) -> bool {
+        self.core.listens(mark)
+    }
+
     /// Waits for a mark, helping with copies, fills and events on the way. On a worker (in user code) it blocks that
     /// thread only.
     pub fn wait(&self, mark: Mark, deadline: Option<Instant>) -> Waited {
@@ -194,6 +200,11 @@ impl Engine {
     /// Advances a signal to `position` (never back): whoever waits for it or less goes on.
     pub fn advance(&self, signal: Signal, position: u64) {
         self.core.advance(self.core.signal_mark(signal, position));
+    }
+
+    /// Rings for those who wait for a condition of this key ([`super::Poll`]), from outside any stream.
+    pub fn ring(&self, key: usize) {
+        self.core.ring(key);
     }
 
     /// Closes a signal: every mark of it is done from now on.

@@ -94,6 +94,14 @@ impl<'a> Runner<'a> {
                         }
                         continue 'again;
                     }
+                    Step::Listen(ring, poll) => {
+                        let ticket = own.head;
+                        if self.park(index, slot, ring, 0) {
+                            self.core.watch_poll(poll, index, ticket, ring);
+                            return;
+                        }
+                        continue 'again;
+                    }
                     Step::GaveWay => return self.give_back(index, slot, false),
                     Step::User if !self.is_worker() => return self.give_back(index, slot, true),
                     Step::User => {

@@ -68,6 +68,15 @@ impl Line {
         }
     }
 
+    /// Counts one up, for many writers.
+    pub(crate) fn bump(&self, wake: impl FnMut(u32)) {
+        let position = self.done.fetch_add(1, Ordering::AcqRel) + 1;
+        full_fence(Place::Publish);
+        if self.low() <= position {
+            self.wake_all(wake);
+        }
+    }
+
     #[cold]
     fn wake_all(&self, mut wake: impl FnMut(u32)) {
         let mut waiters = self.waiters.lock();

@@ -1,7 +1,8 @@
 //! What a stream is made of.
 
 use super::mark::Mark;
-use crate::sync::AtomicU64;
+use super::poll::Poll;
+use crate::sync::{Arc, AtomicU64};
 use std::ffi::c_void;
 
 /// One piece of a stream's work: at most 32 bytes, no allocation except [`Task::Work`]. Addresses are inner ones
@@ -51,6 +52,21 @@ pub enum Task {
         /// The failure's code.
         code: u32,
     },
+    /// Writes a 64-bit word in one piece (at an aligned address) and rings for those who wait for it.
+    Store {
+        /// Inner address of the word: also the key that is rung.
+        dst: usize,
+        /// The value.
+        value: u64,
+    },
+    /// Rings for those who wait for a condition of this key ([`Poll`]). It takes effect even when the task is skipped or
+    /// dropped: what it announces has happened already.
+    Ring {
+        /// What the waits were made with.
+        key: usize,
+    },
+    /// Waits for a condition.
+    Poll(Arc<Poll>),
     /// Writes the time in nanoseconds (CLOCK_MONOTONIC) to a cell that outlives the task.
     Stamp {
         /// The cell.

@@ -107,6 +107,24 @@ impl Core {
         false
     }
 
+    /// As [`super::Engine::listens`].
+    pub(crate) fn listens(&self, mark: Mark) -> bool {
+        let mut mark = mark;
+        for _ in 0..CHAIN {
+            if self.bells.has(mark) {
+                return true;
+            }
+            let slot = if mark.index() < self.max_streams { self.streams.get(mark.index()) } else { None };
+            let Some(slot) =
+                slot.filter(|slot| slot.state.get() == WAITING && slot.line.done() < mark.position())
+            else {
+                return false;
+            };
+            mark = slot.awaited();
+        }
+        false
+    }
+
     /// Spins until the mark is done, there is something to help with, or the time for spinning is over.
     fn spin(&self, line: &Line, mark: Mark, deadline: Option<Instant>) -> Spun {
         if self.solo {

@@ -1,6 +1,6 @@
-//! The watch: one thread, started with the first timed wait that really parks or the first kernel. It sleeps until the
-//! earliest deadline or the next fault, takes streams out of waits whose time is over, and takes over from workers
-//! whose kernels have faulted.
+//! The watch: one thread, started with the first timed wait that really parks, the first parked condition or the first
+//! kernel. It sleeps until the earliest deadline, the next look at the conditions ([`super::poll`]) or the next fault, takes
+//! streams out of waits whose time is over or whose condition is met, and takes over from workers whose kernels have faulted.
 
 use super::core::Core;
 use super::mark::Mark;
@@ -84,6 +84,7 @@ fn run(core: Arc<Core>) {
             core.take_over_faulted();
             handled = seen;
         }
+        let look = core.look_at_parked();
         let mut watch = core.watch.0.lock();
         if watch.stop {
             return;
@@ -95,7 +96,7 @@ fn run(core: Arc<Core>) {
         match due {
             Some(Reverse(alarm)) => core.time_out(Mark(alarm.mark), alarm.stream, alarm.ticket),
             None => {
-                fault::wait_any(seen, nap);
+                fault::wait_any(seen, look.map_or(nap, |look| nap.min(look)));
             }
         }
     }

@@ -75,6 +75,10 @@ pub fn synchronize(rt: &Runtime, handle: u64, deadline: Option<Instant>) -> Resu
         return Ok(());
     }
     not_own(rt, &stream)?;
+    if stream.closed_for(ABORTED) {
+        // aclrtSynchronizeStream#07: not even a function of the program that still runs is waited for.
+        return aborted(&stream);
+    }
     if stream.closed_for(BROKEN) {
         // aclrtSetStreamFailureMode#06: the tasks that were added before the context stopped.
         rt.engine.discard(stream.queue);

@@ -5,9 +5,12 @@
     reason = "a kit for tests: calls of the C ABI with valid arguments or with numbers that are never dereferenced"
 )]
 
+mod busy;
+mod cpp;
 mod handle;
 mod host;
 mod memory;
+mod place;
 mod work;
 
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -17,9 +20,12 @@ use std::sync::OnceLock;
 use ascendcl_sys as sys;
 use ascendcl_sys::Table;
 
+pub use busy::*;
+pub use cpp::*;
 pub use handle::*;
 pub use host::*;
 pub use memory::*;
+pub use place::*;
 pub use work::*;
 
 use crate::row::Test;

@@ -6,23 +6,28 @@
 
 use crate::row::Rows;
 
-mod all;
-mod context;
-mod device;
-mod device_info;
-mod exception;
-mod init;
-mod system;
+macro_rules! chapters {
+    ($($name:ident;)*) => {
+        $(mod $name;)*
 
-/// Every chapter's.
-pub fn all() -> Rows {
-    let mut rows = Rows::default();
-    for chapter in
-        [all::rows, context::rows, device::rows, device_info::rows, exception::rows, init::rows, system::rows]
-    {
-        chapter(&mut rows);
-    }
-    rows
+        /// Every chapter's.
+        pub fn all() -> Rows {
+            let mut rows = Rows::default();
+            $($name::rows(&mut rows);)*
+            rows
+        }
+    };
+}
+
+chapters! {
+    all;
+    context;
+    device;
+    device_info;
+    exception;
+    init;
+    memory;
+    system;
 }
 
 /// What every chapter needs.

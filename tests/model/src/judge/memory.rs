@@ -14,21 +14,21 @@ const BAD_RANGE: &str = "ours: both ends of a range are checked";
 
 /// Which end of a copy a place can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     Host,
     Device,
     Either,
 }
 
 /// One end of a copy.
-struct End {
-    side: Side,
+pub(super) struct End {
+    pub side: Side,
     /// The device that owns it.
-    device: Option<usize>,
+    pub device: Option<usize>,
     /// Memory that the runtime does not know.
-    pageable: bool,
+    pub pageable: bool,
     /// None where nothing is mapped.
-    span: Option<Span>,
+    pub span: Option<Span>,
 }
 
 impl Model {
@@ -50,6 +50,7 @@ impl Model {
                 let global = flag == sys::ACL_RT_MEM_ATTACH_GLOBAL;
                 v.check(!global, sys::ACL_ERROR_INVALID_PARAM, "aclrtMemAllocManaged#02");
                 v.check(size == 0, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtMemAllocManaged#04");
+                self.need_context(v, t);
                 v.check(size > 3 << 40, sys::ACL_ERROR_RT_MEMORY_ALLOCATION, "aclrtMemAllocManaged#07");
                 v.value = Value::NewBlock(size as usize);
             }
@@ -80,7 +81,7 @@ impl Model {
         let fits = |index: &usize| match self.buffers[*index].kind {
             Kind::Device(_) | Kind::Managed => !host,
             Kind::Pinned => host,
-            Kind::Pageable => false,
+            Kind::Pageable | Kind::Image { .. } => false,
         };
         match found.filter(fits) {
             // aclrtFree#03 and #05: waits for nobody, so that nobody may be using it.
@@ -112,15 +113,17 @@ impl Model {
     }
 
     /// Whose memory a range is.
-    fn end(&self, v: &mut Verdict, addr: usize, len: usize) -> Option<End> {
+    pub(super) fn end(&self, v: &mut Verdict, addr: usize, len: usize) -> Option<End> {
         match place(&self.buffers, addr, len) {
             Place::In(span) => {
-                let (side, device) = match self.buffers[span.buffer].kind {
-                    Kind::Device(device) => (Side::Device, Some(device)),
-                    Kind::Managed => (Side::Either, None),
-                    Kind::Pinned | Kind::Pageable => (Side::Host, None),
+                let found = &self.buffers[span.buffer];
+                let device = found.kind.device();
+                let side = match found.kind {
+                    Kind::Device(_) | Kind::Image { .. } => Side::Device,
+                    Kind::Managed => Side::Either,
+                    Kind::Pinned | Kind::Pageable => Side::Host,
                 };
-                let pageable = self.buffers[span.buffer].kind == Kind::Pageable;
+                let pageable = found.kind == Kind::Pageable && !found.registered;
                 Some(End { side, device, pageable, span: Some(span) })
             }
             Place::Unmapped => Some(End { side: Side::Host, device: None, pageable: true, span: None }),
@@ -141,19 +144,21 @@ impl Model {
         v.check(src.raw == 0, sys::ACL_ERROR_INVALID_PARAM, "aclrtMemcpy#03 and its kin");
     }
 
-    /// aclrtMemcpy#10, aclrtMemcpyAsync#30: no sequence enables peer access.
-    fn peers(&self, v: &mut Verdict, dst: &End, src: &End) {
-        let across = matches!((dst.device, src.device), (Some(to), Some(from)) if to != from);
-        v.check(across, sys::ACL_ERROR_RT_PARAM_INVALID, "ours: the code of aclrtMemcpy#10");
+    /// aclrtMemcpy#10, aclrtMemcpyAsync#30: the device that copies needs access to the others.
+    pub(super) fn peers(&self, v: &mut Verdict, runs: Option<usize>, dst: &End, src: &End) {
+        let (Some(to), Some(from), Some(runs)) = (dst.device, src.device, runs) else { return };
+        let reaches = |other: usize| other == runs || self.devices[runs].peers[other];
+        let refused = to != from && !(reaches(to) && reaches(from));
+        v.check(refused, sys::ACL_ERROR_RT_PARAM_INVALID, "ours: the code of aclrtMemcpy#10");
     }
 
     /// A span that is not mapped shows when it is touched.
-    fn mapped(&self, v: &mut Verdict, ends: &[&End]) {
+    pub(super) fn mapped(&self, v: &mut Verdict, ends: &[&End]) {
         let missing = ends.iter().any(|end| end.span.is_none());
         v.check(missing, sys::ACL_ERROR_RT_PARAM_INVALID, "ours: memory that is not there");
     }
 
-    fn move_bytes(&self, v: &mut Verdict, dst: &End, src: &End) {
+    pub(super) fn move_bytes(&self, v: &mut Verdict, dst: &End, src: &End) {
         let (Some(dst), Some(src)) = (&dst.span, &src.span) else { return };
         let overlap = dst.buffer == src.buffer
             && dst.range.start < src.range.end
@@ -177,7 +182,7 @@ impl Model {
         v.check(copy.count > copy.max, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpy#05, #06");
         // aclrtMemcpy#07: whether the other rules hold then is not told.
         let same = copy.dst.raw == copy.src.raw;
-        self.need_context(v, t);
+        let runs = self.need_context(v, t).map(|context| self.contexts[context].device);
         let (dst, src) = (self.end(v, copy.dst.raw, copy.count), self.end(v, copy.src.raw, copy.count));
         if same {
             v.may_succeed = copy.count <= copy.max;
@@ -190,7 +195,7 @@ impl Model {
             );
         }
         if let (Some(dst), Some(src)) = (dst, src) {
-            self.peers(v, &dst, &src);
+            self.peers(v, runs, &dst, &src);
             self.mapped(v, &[&dst, &src]);
             self.move_bytes(v, &dst, &src);
         }
@@ -220,31 +225,29 @@ impl Model {
             v.may_succeed = true;
             return;
         }
-        self.peers(v, &dst, &src);
+        self.peers(v, stream.map(|stream| self.streams[stream].device), &dst, &src);
+        let buffered = copy.kind == sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && src.side == Side::Host;
         let pageable = dst.pageable || src.pageable;
-        if pageable && !conditional {
+        if pageable && !conditional && !(buffered && src.pageable) {
             let takes =
                 if src.pageable { sys::ACL_MEMCPY_HOST_TO_DEVICE } else { sys::ACL_MEMCPY_DEVICE_TO_HOST };
             let fits =
                 [takes, sys::ACL_MEMCPY_DEVICE_TO_DEVICE, sys::ACL_MEMCPY_DEFAULT].contains(&copy.kind);
             v.check(!fits, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpyAsync#17, #18");
         }
-        let buffered = copy.kind == sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE;
-        // #17 (impl) refuses what #19 (doc) is there for.
-        v.unclear |= buffered && src.pageable;
-        if pageable {
+        // aclrtMemcpyAsync#19: read at once, written by a task. With condition pageable memory is copied at once, whatever the kind.
+        v.snapshot = buffered && !(pageable && conditional);
+        if pageable && !v.snapshot {
             // aclrtMemcpyAsync#12, #13, aclrtMemcpyAsyncWithCondition#08
             v.waits = stream
                 .filter(|_| v.succeeds())
                 .map(|stream| self.streams[stream].clock.clone())
                 .unwrap_or_default();
-            self.mapped(v, &[&dst, &src]);
         } else {
             v.task = stream;
         }
+        self.mapped(v, &[&dst, &src]);
         self.move_bytes(v, &dst, &src);
-        // aclrtMemcpyAsync#19: read at once.
-        v.snapshot = buffered && !pageable && src.side == Side::Host;
     }
 
     fn judge_2d(&self, v: &mut Verdict, t: usize, rect: &Rect, stream: Option<Handle>) {
@@ -286,7 +289,12 @@ impl Model {
         let same = dst.side == src.side && dst.side != Side::Either;
         let refused = same && (dst.side == Side::Host || stream.is_none());
         v.check(refused, sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtMemcpy2d#12, aclrtMemcpy2dAsync#19");
-        self.peers(v, &dst, &src);
+        let runs = match queue {
+            Some(stream) => Some(self.streams[stream].device),
+            None => self.current(t).map(|context| self.contexts[context].device),
+        };
+        // The row of the synchronous call refuses all copies inside of devices.
+        self.peers(v, runs.filter(|_| stream.is_some()), &dst, &src);
         if stream.is_some() && (dst.pageable || src.pageable) {
             // aclrtMemcpy2dAsync#16, #17
             v.waits = queue

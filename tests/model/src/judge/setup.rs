@@ -47,7 +47,7 @@ impl Model {
             v.waits = self.tails(|stream| Some(stream.context) == doomed);
             // The memory goes, so nobody may be using it.
             for (index, buffer) in self.buffers.iter().enumerate() {
-                if buffer.alive && buffer.kind == crate::memory::Kind::Device(device) {
+                if buffer.alive && buffer.kind.device() == Some(device) {
                     v.moves.push(whole(index, buffer.size()));
                 }
             }
@@ -90,6 +90,19 @@ impl Model {
     pub(super) fn judge_set_context(&self, v: &mut Verdict, handle: Handle) {
         v.check(handle.what == What::Null, sys::ACL_ERROR_INVALID_PARAM, "aclrtSetCurrentContext#01");
         v.check(self.context(handle).is_none(), sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtSetCurrentContext#02");
+    }
+
+    /// aclrtDeviceEnablePeerAccess#03 tells the order.
+    pub(super) fn judge_peer(&self, v: &mut Verdict, t: usize, peer: i32, flags: u32) {
+        if flags != 0 {
+            return v.wrong(sys::ACL_ERROR_FEATURE_UNSUPPORTED, "aclrtDeviceEnablePeerAccess#01");
+        }
+        let Some(context) = self.need_context(v, t) else { return };
+        if peer == self.contexts[context].device as i32 {
+            return v.wrong(sys::ACL_ERROR_INVALID_PARAM, "aclrtDeviceEnablePeerAccess#02");
+        }
+        let known = usize::try_from(peer).is_ok_and(|peer| peer < DEVICES);
+        v.check(!known, sys::ACL_ERROR_RT_INVALID_DEVICEID, "aclrtDeviceEnablePeerAccess#05");
     }
 
     /// What aclrtSynchronizeDevice waits for: the device of the current context.

@@ -4,6 +4,7 @@ use super::super::Stream;
 use super::super::bulk::{self, Op};
 use super::super::core::{CHECK, monotonic_ns};
 use super::super::mark::Mark;
+use super::super::poll::Poll;
 use super::super::slot::{FAILED, Owner, STOP, Slot};
 use super::super::state::ABORT;
 use super::super::task::{Task, Work};
@@ -11,7 +12,7 @@ use super::super::user::{self, Returned};
 use super::Runner;
 use crate::fault::Fault;
 use crate::memory;
-use crate::sync::Ordering;
+use crate::sync::{Arc, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Copies and fills from this size on are long: what waits behind them is made known first.
@@ -25,6 +26,8 @@ pub(super) enum Step {
     Done(u32),
     /// It is a wait for this mark, which is not done.
     Park(Mark, u32),
+    /// It is a wait for a condition, which is not met before this ring at the earliest.
+    Listen(Mark, Arc<Poll>),
     /// It runs user code.
     User,
     /// It is a large copy that gave way; its progress is kept.
@@ -88,6 +91,29 @@ impl Runner<'_> {
                 } else if !self.core.done(mark) {
                     return Step::Park(mark, timeout_ms);
                 }
+                Step::Done(1)
+            }
+            Task::Store { dst, value } => {
+                let result = self.store(slot, own, *dst, *value);
+                self.bytes(index, slot, own, 8, result)
+            }
+            Task::Ring { key } => {
+                self.ring(slot, own, *key);
+                Step::Done(1)
+            }
+            Task::Poll(poll) => {
+                let parked = std::mem::take(&mut own.parked);
+                let late = parked && slot.timed_out.swap(false, Ordering::Relaxed);
+                // Before the condition is looked at: a ring after that ends the wait.
+                let ring = self.core.next_ring(poll);
+                match poll.meet() {
+                    Ok(true) => {}
+                    Ok(false) if !late => return Step::Listen(ring, Arc::clone(poll)),
+                    Ok(false) => self.core.fail(index, slot, own.head + 1, poll.code),
+                    Err(code) => self.core.fail(index, slot, own.head + 1, code),
+                }
+                // SAFETY: taken out once: the record is left behind after this.
+                drop(unsafe { task.read() });
                 Step::Done(1)
             }
             Task::Stamp { cell } => {
@@ -210,6 +236,22 @@ impl Runner<'_> {
         self.flush();
     }
 
+    fn ring(&mut self, slot: &Slot, own: &mut Owner, key: usize) {
+        // As for a signal.
+        self.publish(slot, own);
+        let core = self.core;
+        core.ring_with(key, |index| self.unblocked(index));
+        self.flush();
+    }
+
+    fn store(&mut self, slot: &Slot, own: &mut Owner, dst: usize, value: u64) -> Result<(), Fault> {
+        let source = std::ptr::from_ref(&value) as usize;
+        // SAFETY: inner addresses; whoever enqueued the task answers for them.
+        let result = unsafe { memory::copy(dst, source, size_of::<u64>()) };
+        self.ring(slot, own, dst);
+        result
+    }
+
     /// Leaves a task out; what others wait for still happens.
     #[cold]
     fn skip(&mut self, slot: &Slot, own: &mut Owner, task: *mut Task) {
@@ -218,6 +260,7 @@ impl Runner<'_> {
         // SAFETY: taken out once, as in `step`.
         match unsafe { task.read() } {
             Task::Advance { mark } => self.advance(slot, own, mark),
+            Task::Ring { key } => self.ring(slot, own, key),
             // What the closure holds may have a drop of its own, which must not take the worker along.
             Task::Work(work) => drop(catch_unwind(AssertUnwindSafe(|| drop(work)))),
             _ => (),
