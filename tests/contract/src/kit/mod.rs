@@ -7,6 +7,7 @@
 
 mod handle;
 mod host;
+mod managed;
 mod memory;
 mod symbol;
 mod work;
@@ -20,6 +21,7 @@ use ascendcl_sys::Table;
 
 pub use handle::*;
 pub use host::*;
+pub use managed::*;
 pub use memory::*;
 pub use symbol::*;
 pub use work::*;

@@ -8,13 +8,15 @@ use crate::row::Rows;
 
 mod all;
 mod context;
+mod pointer;
 mod symbol;
 mod system;
+mod value;
 
 /// Every chapter's.
 pub fn all() -> Rows {
     let mut rows = Rows::default();
-    for chapter in [all::rows, context::rows, symbol::rows, system::rows] {
+    for chapter in [all::rows, context::rows, pointer::rows, symbol::rows, system::rows, value::rows] {
         chapter(&mut rows);
     }
     rows
