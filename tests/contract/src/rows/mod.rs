@@ -8,6 +8,7 @@ use crate::row::Rows;
 
 mod all;
 mod context;
+mod managed;
 mod pointer;
 mod symbol;
 mod system;
@@ -16,7 +17,7 @@ mod value;
 /// Every chapter's.
 pub fn all() -> Rows {
     let mut rows = Rows::default();
-    for chapter in [all::rows, context::rows, pointer::rows, symbol::rows, system::rows, value::rows] {
+    for chapter in [all::rows, context::rows, managed::rows, pointer::rows, symbol::rows, system::rows, value::rows] {
         chapter(&mut rows);
     }
     rows
