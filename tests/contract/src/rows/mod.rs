@@ -26,8 +26,12 @@ chapters! {
     device_info;
     exception;
     init;
+    managed;
     memory;
+    pointer;
+    symbol;
     system;
+    value;
 }
 
 /// What every chapter needs.
