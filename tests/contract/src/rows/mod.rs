@@ -29,6 +29,7 @@ chapters! {
     managed;
     memory;
     pointer;
+    stream;
     symbol;
     system;
     value;
