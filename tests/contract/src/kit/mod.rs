@@ -5,9 +5,13 @@
     reason = "a kit for tests: calls of the C ABI with valid arguments or with numbers that are never dereferenced"
 )]
 
+mod busy;
+mod cpp;
 mod handle;
 mod host;
+mod managed;
 mod memory;
+mod place;
 mod symbol;
 mod work;
 
@@ -18,9 +22,13 @@ use std::sync::OnceLock;
 use ascendcl_sys as sys;
 use ascendcl_sys::Table;
 
+pub use busy::*;
+pub use cpp::*;
 pub use handle::*;
 pub use host::*;
+pub use managed::*;
 pub use memory::*;
+pub use place::*;
 pub use symbol::*;
 pub use work::*;
 

@@ -6,23 +6,48 @@
 
 use crate::row::Rows;
 
+
+            $($name::rows(&mut rows);)*
+            let mut rows = Rows::default();
+            rows
+        $(mod $name;)*
+        /// Every chapter's.
+        pub fn all() -> Rows {
+        }
+    ($($name:ident;)*) => {
+    all::rows(&mut rows);
+    all;
+    context::rows(&mut rows);
+    context;
+    device::rows(&mut rows);
+    device;
+    device_info::rows(&mut rows);
+    device_info;
+    exception;
+    init;
+    let mut rows = Rows::default();
+    managed;
+    memory;
+    pointer;
+    rows
+    stream;
+    symbol::rows(&mut rows);
+    symbol;
+    system::rows(&mut rows);
+    system;
+    value;
+    };
+/// Every chapter's.
+chapters! {
+macro_rules! chapters {
 mod all;
 mod context;
 mod device;
 mod device_info;
 mod symbol;
 mod system;
-
-/// Every chapter's.
 pub fn all() -> Rows {
-    let mut rows = Rows::default();
-    all::rows(&mut rows);
-    context::rows(&mut rows);
-    device::rows(&mut rows);
-    device_info::rows(&mut rows);
-    symbol::rows(&mut rows);
-    system::rows(&mut rows);
-    rows
+}
 }
 
 /// What every chapter needs.
