@@ -9,6 +9,7 @@ mod handle;
 mod host;
 mod managed;
 mod memory;
+mod package;
 mod symbol;
 mod work;
 
@@ -23,6 +24,7 @@ pub use handle::*;
 pub use host::*;
 pub use managed::*;
 pub use memory::*;
+pub use package::*;
 pub use symbol::*;
 pub use work::*;
 

@@ -7,17 +7,33 @@
 use crate::row::Rows;
 
 mod all;
+mod buffer;
+mod capability;
 mod context;
 mod managed;
 mod pointer;
+mod stream_config;
 mod symbol;
 mod system;
 mod value;
+mod version;
 
 /// Every chapter's.
 pub fn all() -> Rows {
     let mut rows = Rows::default();
-    for chapter in [all::rows, context::rows, managed::rows, pointer::rows, symbol::rows, system::rows, value::rows] {
+    for chapter in [
+        all::rows,
+        buffer::rows,
+        capability::rows,
+        context::rows,
+        managed::rows,
+        pointer::rows,
+        stream_config::rows,
+        symbol::rows,
+        system::rows,
+        value::rows,
+        version::rows,
+    ] {
         chapter(&mut rows);
     }
     rows
