@@ -11,6 +11,7 @@ mod buffer;
 mod capability;
 mod context;
 mod managed;
+mod memory;
 mod pointer;
 mod stream_config;
 mod symbol;
@@ -27,6 +28,7 @@ pub fn all() -> Rows {
         capability::rows,
         context::rows,
         managed::rows,
+        memory::rows,
         pointer::rows,
         stream_config::rows,
         symbol::rows,

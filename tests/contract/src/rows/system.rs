@@ -31,7 +31,9 @@ fn options(r: &mut Rows) {
     r.row("aclrtSetSysParamOpt#03", |_| {
         let mut codes: Vec<i32> =
             [4, -1, i64::MAX].map(|value| acl!(aclrtSetSysParamOpt(ACL_OPT_DETERMINISTIC, value))).to_vec();
-        for option in [ACL_OPT_ENABLE_DEBUG_KERNEL, ACL_OPT_STRONG_CONSISTENCY, ACL_OPT_ENABLE_KERNEL_EARLY_START] {
+        for option in
+            [ACL_OPT_ENABLE_DEBUG_KERNEL, ACL_OPT_STRONG_CONSISTENCY, ACL_OPT_ENABLE_KERNEL_EARLY_START]
+        {
             codes.extend([2, -1].map(|value| acl!(aclrtSetSysParamOpt(option, value))));
         }
         codes
@@ -56,7 +58,9 @@ fn options(r: &mut Rows) {
         assert_eq!(get!(-1, aclrtGetSysParamOpt(ACL_OPT_DETERMINISTIC)), 3);
     })
     .alone();
-    r.row("aclrtGetSysParamOpt#01", |_| [4, u32::MAX].map(|option| acl!(aclrtGetSysParamOpt(option, &mut 0))));
+    r.row("aclrtGetSysParamOpt#01", |_| {
+        [4, u32::MAX].map(|option| acl!(aclrtGetSysParamOpt(option, &mut 0)))
+    });
     r.row("aclrtGetSysParamOpt#02", |_| acl!(aclrtGetSysParamOpt(ACL_OPT_DETERMINISTIC, null_mut())));
     r.row("aclrtGetSysParamOpt#03", move |_| {
         all.map(|option| assert_eq!(get!(-1, aclrtGetSysParamOpt(option)), 0));
@@ -87,17 +91,22 @@ fn of_device(r: &mut Rows) {
     let read = move |_: &Test<'_>| outside.map(|id| acl!(aclrtGetDeviceResLimit(id, CUBE, &mut 0)));
     r.decided("aclrtGetDeviceResLimit#01", read);
     r.row("aclrtGetDeviceResLimit#02", read);
-    r.row("aclrtGetDeviceResLimit#03", |_| [2, u32::MAX].map(|kind| acl!(aclrtGetDeviceResLimit(0, kind, &mut 0))));
+    r.row("aclrtGetDeviceResLimit#03", |_| {
+        [2, u32::MAX].map(|kind| acl!(aclrtGetDeviceResLimit(0, kind, &mut 0)))
+    });
     r.row("aclrtGetDeviceResLimit#04", |_| acl!(aclrtGetDeviceResLimit(0, CUBE, null_mut())));
     r.row("aclrtGetDeviceResLimit#05", |t| assert_eq!(limits(0), cores(t)));
     r.row("aclrtGetDeviceResLimit#06", |_| acl!(aclrtGetDeviceResLimit(1, CUBE, &mut 0)));
     let write = move |_: &Test<'_>| outside.map(|id| acl!(aclrtSetDeviceResLimit(id, CUBE, 1)));
     r.decided("aclrtSetDeviceResLimit#01", write);
     r.row("aclrtSetDeviceResLimit#02", write);
-    r.row("aclrtSetDeviceResLimit#03", |_| [2, u32::MAX].map(|kind| acl!(aclrtSetDeviceResLimit(0, kind, 1))));
+    r.row("aclrtSetDeviceResLimit#03", |_| {
+        [2, u32::MAX].map(|kind| acl!(aclrtSetDeviceResLimit(0, kind, 1)))
+    });
     r.row("aclrtSetDeviceResLimit#04", |t| {
         let cores = cores(t);
-        let codes = [CUBE, VECTOR].map(|kind| acl!(aclrtSetDeviceResLimit(0, kind, cores[kind as usize] + 1)));
+        let codes =
+            [CUBE, VECTOR].map(|kind| acl!(aclrtSetDeviceResLimit(0, kind, cores[kind as usize] + 1)));
         assert_eq!(limits(0), cores, "a refused limit changes nothing");
         ok!(aclrtSetDeviceResLimit(0, CUBE, cores[0]));
         codes
@@ -116,7 +125,10 @@ fn of_device(r: &mut Rows) {
         ok!(aclrtSetDeviceResLimit(0, CUBE, 1));
         assert_eq!(limits(0)[0], 1);
     });
-    r.hardware("aclrtSetDeviceResLimit#07", "cores are not modelled: no task of this runtime takes fewer of them");
+    r.hardware(
+        "aclrtSetDeviceResLimit#07",
+        "cores are not modelled: no task of this runtime takes fewer of them",
+    );
     r.row("aclrtSetDeviceResLimit#08", |t| {
         let stream = Stream::new();
         let on_stream = || get!(0, aclrtGetStreamResLimit(stream.h(), CUBE));
@@ -259,8 +271,10 @@ fn of_thread(r: &mut Rows) {
     };
     r.row("aclrtUseStreamResInCurrentThread#03", null_stream);
     r.row("aclrtUnuseStreamResInCurrentThread#03", null_stream);
-    r.row("aclrtUseStreamResInCurrentThread#04", |_| acl!(aclrtUseStreamResInCurrentThread(null_mut()))).bare();
-    r.row("aclrtUnuseStreamResInCurrentThread#04", |_| acl!(aclrtUnuseStreamResInCurrentThread(null_mut()))).bare();
+    r.row("aclrtUseStreamResInCurrentThread#04", |_| acl!(aclrtUseStreamResInCurrentThread(null_mut())))
+        .bare();
+    r.row("aclrtUnuseStreamResInCurrentThread#04", |_| acl!(aclrtUnuseStreamResInCurrentThread(null_mut())))
+        .bare();
     r.row("aclrtUseStreamResInCurrentThread#05", |_| {
         no_streams().iter().map(|s| acl!(aclrtUseStreamResInCurrentThread(*s))).collect::<Vec<_>>()
     });
@@ -289,7 +303,9 @@ fn of_thread(r: &mut Rows) {
         assert_eq!(in_thread(CUBE), 0);
     });
     r.row("aclrtGetResInCurrentThread#01", |_| acl!(aclrtGetResInCurrentThread(CUBE, null_mut())));
-    r.row("aclrtGetResInCurrentThread#02", |_| [2, u32::MAX].map(|kind| acl!(aclrtGetResInCurrentThread(kind, &mut 0))));
+    r.row("aclrtGetResInCurrentThread#02", |_| {
+        [2, u32::MAX].map(|kind| acl!(aclrtGetResInCurrentThread(kind, &mut 0)))
+    });
     r.row("aclrtGetResInCurrentThread#03", |t| {
         assert_eq!([in_thread(CUBE), in_thread(VECTOR)], cores(t));
         ok!(aclrtSetDeviceResLimit(0, CUBE, 1));
