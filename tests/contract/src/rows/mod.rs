@@ -6,39 +6,36 @@
 
 use crate::row::Rows;
 
-mod all;
-mod buffer;
-mod capability;
-mod context;
-mod managed;
-mod memory;
-mod pointer;
-mod stream_config;
-mod symbol;
-mod system;
-mod value;
-mod version;
+macro_rules! chapters {
+    ($($name:ident;)*) => {
+        $(mod $name;)*
 
-/// Every chapter's.
-pub fn all() -> Rows {
-    let mut rows = Rows::default();
-    for chapter in [
-        all::rows,
-        buffer::rows,
-        capability::rows,
-        context::rows,
-        managed::rows,
-        memory::rows,
-        pointer::rows,
-        stream_config::rows,
-        symbol::rows,
-        system::rows,
-        value::rows,
-        version::rows,
-    ] {
-        chapter(&mut rows);
-    }
-    rows
+        /// Every chapter's.
+        pub fn all() -> Rows {
+            let mut rows = Rows::default();
+            $($name::rows(&mut rows);)*
+            rows
+        }
+    };
+}
+
+chapters! {
+    all;
+    buffer;
+    capability;
+    context;
+    device;
+    device_info;
+    exception;
+    init;
+    managed;
+    memory;
+    pointer;
+    stream_config;
+    symbol;
+    system;
+    value;
+    version;
 }
 
 /// What every chapter needs.
