@@ -17,6 +17,8 @@ use crate::row::Rows;
     ($($name:ident;)*) => {
     all::rows(&mut rows);
     all;
+    buffer;
+    capability;
     context::rows(&mut rows);
     context;
     device::rows(&mut rows);
@@ -31,11 +33,13 @@ use crate::row::Rows;
     pointer;
     rows
     stream;
+    stream_config;
     symbol::rows(&mut rows);
     symbol;
     system::rows(&mut rows);
     system;
     value;
+    version;
     };
 /// Every chapter's.
 chapters! {
