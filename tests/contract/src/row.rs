@@ -72,7 +72,7 @@ impl Test<'_> {
 }
 
 type Check = Box<dyn Fn(&Test<'_>) -> Vec<i32> + Send + Sync>;
-type Condition = Box<dyn Fn(&Target) -> bool + Send + Sync>;
+type Condition = Box<dyn Fn(&Spec, &Target) -> bool + Send + Sync>;
 
 /// How a row is dealt with.
 pub enum Proof {
@@ -80,6 +80,8 @@ pub enum Proof {
     Check(Check),
     /// Cannot be tested here, or states nothing that a test could decide: the reason.
     Hardware(&'static str),
+    /// Cannot be brought about without another function, which is not built yet.
+    Needs(&'static str),
 }
 
 /// Where a proof starts from.
@@ -150,7 +152,13 @@ impl Row {
 
     /// Runs only on targets that the condition lets pass: for rules that say so in words.
     pub fn only(&mut self, condition: impl Fn(&Target) -> bool + Send + Sync + 'static) -> &mut Row {
-        self.conditions.push(Box::new(condition));
+        self.conditions.push(Box::new(move |_, target| condition(target)));
+        self
+    }
+
+    /// Runs only on products that have another C function, too.
+    pub fn having(&mut self, function: &'static str) -> &mut Row {
+        self.conditions.push(Box::new(move |spec, target| spec.supports(function, &target.product.key)));
         self
     }
 
@@ -199,6 +207,11 @@ impl Rows {
         self.add(id, Proof::Check(Box::new(move |test| check(test).codes())), true)
     }
 
+    /// A row that nobody can bring about without another function: not built while that one is not, then missing.
+    pub fn needs(&mut self, id: &'static str, function: &'static str) {
+        self.add(id, Proof::Needs(function), false);
+    }
+
     /// A row that needs real hardware, or states nothing that a test could decide.
     pub fn hardware(&mut self, id: &'static str, reason: &'static str) {
         self.add(id, Proof::Hardware(reason), false);
@@ -233,6 +246,9 @@ impl Plan {
         let mut slips = Vec::new();
         let mut by_id = HashMap::new();
         let rules: HashMap<&str, &Rule> = spec.rules.iter().map(|rule| (rule.id.as_str(), rule)).collect();
+        if rules.len() != spec.rules.len() {
+            slips.push("the tables give an id twice".to_owned());
+        }
         for (at, row) in rows.list.iter().enumerate() {
             if by_id.insert(row.id, at).is_some() {
                 slips.push(format!("{}: registered twice", row.id));
@@ -278,8 +294,14 @@ impl Plan {
             return Standing::Refused;
         }
         match self.row(&rule.id) {
-            Some(row) if row.conditions.iter().any(|condition| !condition(target)) => Standing::Elsewhere,
+            Some(row) if row.conditions.iter().any(|condition| !condition(spec, target)) => {
+                Standing::Elsewhere
+            }
             Some(Row { proof: Proof::Hardware(reason), .. }) => Standing::Hardware(reason),
+            Some(Row { proof: Proof::Needs(function), .. }) if spec.unbuilt.contains(*function) => {
+                Standing::NotBuilt
+            }
+            Some(Row { proof: Proof::Needs(_), .. }) => Standing::Missing,
             Some(row) => Standing::Runs(row),
             None => Standing::Missing,
         }

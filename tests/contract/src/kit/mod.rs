@@ -9,8 +9,10 @@ mod busy;
 mod cpp;
 mod handle;
 mod host;
+mod managed;
 mod memory;
 mod place;
+mod symbol;
 mod work;
 
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -24,8 +26,10 @@ pub use busy::*;
 pub use cpp::*;
 pub use handle::*;
 pub use host::*;
+pub use managed::*;
 pub use memory::*;
 pub use place::*;
+pub use symbol::*;
 pub use work::*;
 
 use crate::row::Test;

@@ -6,19 +6,33 @@
 
 use crate::row::Rows;
 
-mod all;
-mod context;
-mod host;
-mod memory;
-mod system;
+macro_rules! chapters {
+    ($($name:ident;)*) => {
+        $(mod $name;)*
 
-/// Every chapter's.
-pub fn all() -> Rows {
-    let mut rows = Rows::default();
-    for chapter in [all::rows, context::rows, host::rows, memory::rows, system::rows] {
-        chapter(&mut rows);
-    }
-    rows
+        /// Every chapter's.
+        pub fn all() -> Rows {
+            let mut rows = Rows::default();
+            $($name::rows(&mut rows);)*
+            rows
+        }
+    };
+}
+
+chapters! {
+    all;
+    context;
+    device;
+    device_info;
+    exception;
+    host;
+    init;
+    managed;
+    memory;
+    pointer;
+    symbol;
+    system;
+    value;
 }
 
 /// What every chapter needs.

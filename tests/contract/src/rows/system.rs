@@ -20,7 +20,7 @@ fn options(r: &mut Rows) {
         ACL_OPT_ENABLE_KERNEL_EARLY_START,
     ];
     r.row("aclrtSetSysParamOpt#01", move |_| {
-        all.map(|option| ok!(aclrtSetSysParamOpt(option, 1)));
+        all.iter().for_each(|option| ok!(aclrtSetSysParamOpt(*option, 1)));
         [4, u32::MAX].map(|option| acl!(aclrtSetSysParamOpt(option, 0)))
     })
     .alone();
@@ -63,7 +63,7 @@ fn options(r: &mut Rows) {
     });
     r.row("aclrtGetSysParamOpt#02", |_| acl!(aclrtGetSysParamOpt(ACL_OPT_DETERMINISTIC, null_mut())));
     r.row("aclrtGetSysParamOpt#03", move |_| {
-        all.map(|option| assert_eq!(get!(-1, aclrtGetSysParamOpt(option)), 0));
+        all.iter().for_each(|option| assert_eq!(get!(-1, aclrtGetSysParamOpt(*option)), 0));
     })
     .alone();
     r.row("aclrtGetSysParamOpt#04", |_| {
@@ -170,15 +170,9 @@ fn of_stream(r: &mut Rows) {
     r.row("aclrtGetStreamResLimit#01", null_stream);
     r.row("aclrtSetStreamResLimit#01", null_stream);
     r.row("aclrtResetStreamResLimit#01", null_stream);
-    r.row("aclrtGetStreamResLimit#02", |_| {
-        no_streams().iter().map(|s| acl!(aclrtGetStreamResLimit(*s, CUBE, &mut 0))).collect::<Vec<_>>()
-    });
-    r.row("aclrtSetStreamResLimit#02", |_| {
-        no_streams().iter().map(|s| acl!(aclrtSetStreamResLimit(*s, CUBE, 1))).collect::<Vec<_>>()
-    });
-    r.row("aclrtResetStreamResLimit#02", |_| {
-        no_streams().iter().map(|s| acl!(aclrtResetStreamResLimit(*s))).collect::<Vec<_>>()
-    });
+    r.row("aclrtGetStreamResLimit#02", |_| on_no_streams(|s| acl!(aclrtGetStreamResLimit(s, CUBE, &mut 0))));
+    r.row("aclrtSetStreamResLimit#02", |_| on_no_streams(|s| acl!(aclrtSetStreamResLimit(s, CUBE, 1))));
+    r.row("aclrtResetStreamResLimit#02", |_| on_no_streams(|s| acl!(aclrtResetStreamResLimit(s))));
     r.row("aclrtGetStreamResLimit#03", |_| {
         let stream = Stream::new();
         [2, u32::MAX].map(|kind| acl!(aclrtGetStreamResLimit(stream.h(), kind, &mut 0)))
@@ -276,10 +270,10 @@ fn of_thread(r: &mut Rows) {
     r.row("aclrtUnuseStreamResInCurrentThread#04", |_| acl!(aclrtUnuseStreamResInCurrentThread(null_mut())))
         .bare();
     r.row("aclrtUseStreamResInCurrentThread#05", |_| {
-        no_streams().iter().map(|s| acl!(aclrtUseStreamResInCurrentThread(*s))).collect::<Vec<_>>()
+        on_no_streams(|s| acl!(aclrtUseStreamResInCurrentThread(s)))
     });
     r.row("aclrtUnuseStreamResInCurrentThread#05", |_| {
-        no_streams().iter().map(|s| acl!(aclrtUnuseStreamResInCurrentThread(*s))).collect::<Vec<_>>()
+        on_no_streams(|s| acl!(aclrtUnuseStreamResInCurrentThread(s)))
     });
     r.row("aclrtUseStreamResInCurrentThread#06", |t| {
         let stream = Stream::new();
