@@ -26,6 +26,7 @@ use crate::row::Rows;
     device_info::rows(&mut rows);
     device_info;
     exception;
+    host;
     init;
     let mut rows = Rows::default();
     managed;
