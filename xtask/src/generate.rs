@@ -4,6 +4,7 @@ pub mod ctype;
 mod differences;
 pub mod headers;
 mod products;
+mod python;
 pub mod spec;
 mod status;
 mod sys;
@@ -98,6 +99,7 @@ fn outputs(root: &Path) -> Result<Vec<Output>> {
         Output { path: "docs/differences.md".to_string(), text: differences::text(root, &spec)? },
     ];
     all.append(&mut headers::outputs(&spec)?);
+    all.append(&mut python::outputs(root, &spec)?);
     Ok(all)
 }
 

@@ -4,6 +4,7 @@
 mod abi;
 mod bench;
 mod generate;
+mod python;
 mod san;
 mod test;
 
@@ -13,6 +14,7 @@ const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
   test   build everything and run every test   (--dev, --filter NAME, --list)
   gen    write the generated files from spec/  (--check: fail when a committed one is stale)
   abi    compare library, headers and spec     (LIBRARY: not the one that cargo builds)
+  python build the module acl                   (--release, --wheel: into target/wheels)
   san    the C and C++ tests under sanitizers  (--filter NAME, --only address|thread)
   loom   the engine's models under loom
   miri   the engine's tests under Miri
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "gen" => generate::run(&rest),
         "abi" => abi::run(&rest),
+        "python" => python::run(&rest),
         "san" => san::run(&rest),
         "loom" => test::engine::loom(&rest),
         "miri" => test::engine::miri(&rest),

@@ -81,7 +81,8 @@ fn contexts_follow_their_thread() {
         ]
     };
     assert_eq!(nulls, [ACL_ERROR_INVALID_PARAM; 5]);
-    for wild in [8u64, 1 << 57, u64::MAX, one as u64] {
+    // The second has the kind of a context and a generation that was never given.
+    for wild in [8u64, 1 << 57 | 0xff_ffff << 32, u64::MAX, one as u64] {
         assert_eq!(unsafe { aclrtSetCurrentContext(wild as aclrtContext) }, ACL_ERROR_RT_PARAM_INVALID);
         assert_eq!(unsafe { aclrtDestroyContext(wild as aclrtContext) }, ACL_ERROR_RT_CONTEXT_NULL);
     }

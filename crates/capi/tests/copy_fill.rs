@@ -138,6 +138,19 @@ fn words_are_checked_and_set() {
     }
 }
 
+/// *#01, *#02
+#[test]
+fn a_dead_stream_is_told_between_the_layers() {
+    let stream = device(0);
+    let p = device_memory(64, 1);
+    let dead = 16 as aclrtStream;
+    // aclrtMemsetD32Async#03: the entry layer first.
+    assert_eq!(d32_async(at(p, 1), 64, 0, 1, dead), ACL_ERROR_INVALID_PARAM);
+    // *#01: then the stream, and only then a range that leaves its block.
+    assert_eq!(d32_async(p, 4096, 0, 1024, dead), ACL_ERROR_RT_INVALID_HANDLE);
+    assert_eq!(d32_async(p, 4096, 0, 1024, stream), ACL_ERROR_RT_PARAM_INVALID);
+}
+
 /// A fill of memory that is not there fails the stream, not the process.
 #[test]
 fn an_unmapped_fill_fails_its_stream() {

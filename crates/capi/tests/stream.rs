@@ -277,11 +277,18 @@ fn persistent_streams_keep_their_tasks() {
     refused!(ACL_ERROR_RT_PARAM_INVALID, aclrtPersistentTaskClean(other));
     ok!(aclrtDestroyStream(other));
     ok!(aclrtDestroyEvent(event));
-    // A context with such a stream can end.
+    // A context with such a stream can end, also when another stream waits for it.
     let mine = context(0);
-    log.task(stream_with(0, sys::ACL_STREAM_PERSISTENT), 4);
+    let waiter = self::stream();
+    let keeper = stream_with(0, sys::ACL_STREAM_PERSISTENT);
+    log.task(keeper, 4);
+    let event = self::event();
+    ok!(aclrtRecordEvent(event, keeper));
+    ok!(aclrtStreamWaitEvent(waiter, event));
+    log.task(waiter, 5);
     ok!(aclrtDestroyContext(mine));
-    assert_eq!(log.get(), [3]);
+    assert_eq!(log.get(), [3, 5]);
+    ok!(aclrtDestroyEvent(event));
 }
 
 /// aclrtSynchronizeStream#06; the failure is answered once and later tasks run (ACL_CONTINUE_ON_FAILURE).
@@ -400,6 +407,31 @@ fn aborting_drops_what_has_not_begun() {
     }
     ok!(aclrtDestroyEvent(event));
     ok!(aclrtDestroyEvent(closed));
+}
+
+/// ours: a host function cannot be stopped, and it may be waiting for the thread that aborts; aclrtStreamAbort does not wait
+/// for it, and neither does a synchronize (aclrtSynchronizeStream#07). aclrtDestroyStream does.
+#[test]
+fn aborting_does_not_wait_for_a_host_function() {
+    device(0);
+    let victim = stream();
+    let log = Log::default();
+    let (go, begun) = (Latch::new(), Latch::new());
+    let (ended, wait, begin) = (log.clone(), go.clone(), begun.clone());
+    launch(victim, move || {
+        begin.open();
+        wait.wait();
+        ended.note(1);
+    });
+    log.task(victim, 2);
+    assert!(begun.wait());
+    ok!(aclrtStreamAbort(victim));
+    assert_eq!(log.get(), [0u32; 0], "the call came back before the function");
+    refused!(ACL_ERROR_RT_STREAM_ABORT, aclrtSynchronizeStream(victim));
+    assert_eq!(log.get(), [0u32; 0], "nor does a synchronize wait");
+    go.open();
+    ok!(aclrtDestroyStream(victim));
+    assert_eq!(log.get(), [1], "it ran to its end, and nothing after it");
 }
 
 /// aclrtStreamAbort#06: NULL is the default stream, whose context can still end.

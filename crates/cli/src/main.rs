@@ -5,6 +5,7 @@
 mod api;
 mod products;
 mod run;
+mod sdk;
 mod unbuilt;
 
 use std::process::ExitCode;
@@ -24,6 +25,8 @@ struct Cli {
 enum Command {
     /// Run a program: an executable, or a .c, .cc, .cpp source, which is compiled first
     Run(run::Args),
+    /// Write a tree shaped like the vendor's toolkit, for build scripts
+    Sdk(sdk::Args),
     /// List the functions of the API, or tell about one
     Api(api::Args),
     /// List the products and their limits
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Run(args) => run::run(args),
+        Command::Sdk(args) => sdk::print(args),
         Command::Api(args) => api::print(args),
         Command::Products(args) => products::print(args),
     };

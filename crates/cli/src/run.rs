@@ -10,7 +10,7 @@ use std::{env, fs};
 
 use toprope_runtime::profile::{Profile, Request};
 
-use crate::Refused;
+use crate::{Refused, sdk};
 
 /// Options of `toprope run`; each is also an environment variable, which the option overrides.
 #[derive(clap::Args)]
@@ -50,8 +50,8 @@ pub struct Args {
 pub const LIBRARY: &str = "libascendcl.so";
 
 pub fn run(args: Args) -> Result<ExitCode, Refused> {
-    let environment = settings(&args)?;
     let libraries = library_folder()?;
+    let start = Start::new(&args, libraries.clone())?;
     let (program, rest) = args.program.split_first().ok_or("no program given")?;
     let source = Path::new(program);
     if source.extension().is_some_and(|ext| ext == "py") {
@@ -61,7 +61,7 @@ pub fn run(args: Args) -> Result<ExitCode, Refused> {
         Some(language) => {
             exists(source)?;
             let built = compile::build(source, language, &libraries)?;
-            let mut command = prepare(built.path.as_os_str(), rest, environment, &libraries);
+            let mut command = start.command(built.path.as_os_str(), rest);
             command.arg0(source.with_extension(""));
             // SAFETY: prctl is safe to call between fork and exec; the program must not outlive this command unseen.
             unsafe {
@@ -77,40 +77,86 @@ pub fn run(args: Args) -> Result<ExitCode, Refused> {
         None => {
             let path = find(program)?;
             // The program takes this process's place: signals and exit status are its own.
-            let error = prepare(path.as_os_str(), rest, environment, &libraries).arg0(program).exec();
+            let error = start.command(path.as_os_str(), rest).arg0(program).exec();
             Err(format!("cannot start {}: {error}", path.display()).into())
         }
     }
 }
 
-/// The variables that carry the options to the library, after a check of the whole target.
-fn settings(args: &Args) -> Result<Vec<(&'static str, String)>, Refused> {
-    let from_env = Request::from_env();
-    let or = |option: &Option<String>, inherited: Option<String>| option.clone().or(inherited);
-    Profile::resolve(&Request {
-        product: or(&args.product, from_env.product),
-        form: or(&args.form, from_env.form),
-        cann: or(&args.cann, from_env.cann),
-        devices: or(&args.devices, from_env.devices),
-        device_memory: or(&args.device_memory, from_env.device_memory),
-        guard: or(&args.guard, from_env.guard),
-        seed: or(&args.seed, from_env.seed),
-        soc: from_env.soc,
-    })?;
-    let given = [
-        ("TOPROPE_PRODUCT", &args.product),
-        ("TOPROPE_FORM", &args.form),
-        ("TOPROPE_CANN", &args.cann),
-        ("TOPROPE_DEVICES", &args.devices),
-        ("TOPROPE_DEVICE_MEMORY", &args.device_memory),
-        ("TOPROPE_GUARD", &args.guard),
-        ("TOPROPE_SEED", &args.seed),
-    ];
-    Ok(given.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))).collect())
+/// What a program is started with.
+struct Start {
+    /// The variables that carry the options to the library.
+    settings: Vec<(&'static str, String)>,
+    /// The toolkit tree for a program that has none.
+    home: Option<PathBuf>,
+    /// The folder of the library.
+    libraries: PathBuf,
+}
+
+impl Start {
+    /// Checks the whole target.
+    fn new(args: &Args, libraries: PathBuf) -> Result<Start, Refused> {
+        let from_env = Request::from_env();
+        let or = |option: &Option<String>, inherited: Option<String>| option.clone().or(inherited);
+        let profile = Profile::resolve(&Request {
+            product: or(&args.product, from_env.product),
+            form: or(&args.form, from_env.form),
+            cann: or(&args.cann, from_env.cann),
+            devices: or(&args.devices, from_env.devices),
+            device_memory: or(&args.device_memory, from_env.device_memory),
+            guard: or(&args.guard, from_env.guard),
+            seed: or(&args.seed, from_env.seed),
+            soc: from_env.soc,
+        })?;
+        let given = [
+            ("TOPROPE_PRODUCT", &args.product),
+            ("TOPROPE_FORM", &args.form),
+            ("TOPROPE_CANN", &args.cann),
+            ("TOPROPE_DEVICES", &args.devices),
+            ("TOPROPE_DEVICE_MEMORY", &args.device_memory),
+            ("TOPROPE_GUARD", &args.guard),
+            ("TOPROPE_SEED", &args.seed),
+        ];
+        let settings = given.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))).collect();
+        // Programs ask for package versions below this path (aclsysGetVersionStr#03).
+        let home = match env::var_os("ASCEND_HOME_PATH").filter(|path| !path.is_empty()) {
+            Some(_) => None,
+            None => sdk::home(&libraries, profile.generation)
+                .inspect_err(|why| {
+                    eprintln!(
+                        "toprope: ASCEND_HOME_PATH stays unset, so that packages have no version: {why}"
+                    )
+                })
+                .ok(),
+        };
+        Ok(Start { settings, home, libraries })
+    }
+
+    /// A command with the library, and the names that link lines use for it, in the loader's path.
+    fn command(&self, program: &OsStr, args: &[OsString]) -> Command {
+        let mut path = OsString::from(&self.libraries);
+        if let Some(home) = &self.home {
+            path.push(":");
+            path.push(home.join("lib64"));
+        }
+        if let Some(inherited) = env::var_os("LD_LIBRARY_PATH").filter(|path| !path.is_empty()) {
+            path.push(":");
+            path.push(inherited);
+        }
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .envs(self.settings.iter().map(|(name, value)| (name, value)))
+            .env("LD_LIBRARY_PATH", path);
+        if let Some(home) = &self.home {
+            command.env("ASCEND_HOME_PATH", home);
+        }
+        command
+    }
 }
 
 /// The folder of this command, if the library is in it.
-fn library_folder() -> Result<PathBuf, Refused> {
+pub fn library_folder() -> Result<PathBuf, Refused> {
     let own = env::current_exe().map_err(|e| format!("cannot tell where this command is: {e}"))?;
     let folder = own.parent().unwrap_or(Path::new("/"));
     if folder.join(LIBRARY).is_file() {
@@ -118,17 +164,6 @@ fn library_folder() -> Result<PathBuf, Refused> {
     }
     let flag = if folder.ends_with("release") { " --release" } else { "" };
     Err(format!("{} is missing; `cargo build{flag}` builds it", folder.join(LIBRARY).display()).into())
-}
-
-fn prepare(program: &OsStr, args: &[OsString], settings: Vec<(&str, String)>, libraries: &Path) -> Command {
-    let mut path = OsString::from(libraries);
-    if let Some(inherited) = env::var_os("LD_LIBRARY_PATH").filter(|path| !path.is_empty()) {
-        path.push(":");
-        path.push(inherited);
-    }
-    let mut command = Command::new(program);
-    command.args(args).envs(settings).env("LD_LIBRARY_PATH", path);
-    command
 }
 
 /// The file that a program's name means: a path, or the first executable of that name in PATH.

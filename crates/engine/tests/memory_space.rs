@@ -584,3 +584,18 @@ fn readers_find_registered_ranges_while_others_come_and_go() {
     });
     assert_eq!(space.blocks(Owner::Registered), kept);
 }
+
+/// A block that was freed is not freed again, whoever lives at its address by then.
+#[test]
+fn an_exact_free_spares_the_next_block() {
+    let space = space();
+    let first = alloc(&space, Owner::Device(0), 70_000);
+    assert!(space.free_exact(&first));
+    assert!(!space.free_exact(&first));
+    let second = alloc(&space, Owner::Device(0), 70_000);
+    assert_eq!(second.base, first.base);
+    assert!(!space.free_exact(&first));
+    assert_eq!(space.find(second.base), Some(second));
+    assert!(space.free_exact(&second));
+    assert_eq!(space.usage(Owner::Device(0)).used, 0);
+}

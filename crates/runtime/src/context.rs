@@ -96,13 +96,8 @@ pub(crate) fn close(rt: &Runtime, context: &Context, handle: u64) -> bool {
         state.closed = true;
         std::mem::take(&mut state.streams)
     };
-    for stream in streams {
-        // aclrtResetDevice#04: unfinished tasks are waited for.
-        if let Some(pin) = rt.streams.pin(stream) {
-            pin.run_out(rt);
-        }
-        stream::end(rt, stream);
-    }
+    // aclrtResetDevice#04: unfinished tasks are waited for.
+    stream::end_all(rt, &streams);
     if let Some(block) = context.overflow.lock().take() {
         memory::discard(rt, &block);
     }

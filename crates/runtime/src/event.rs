@@ -124,13 +124,6 @@ impl Drop for Event {
         if let Some(cell) = state.cell.take() {
             rt.events.cells.lock().give(cell, state.last.map_or(Mark::NONE, |last| last.mark));
         }
-        if let Some(numbers) = rt.events.numbers(self.device) {
-            let mut numbers = numbers.lock();
-            numbers.free.push(self.id);
-            if self.form != Form::Extended {
-                numbers.used -= 1;
-            }
-        }
     }
 }
 
@@ -265,8 +258,14 @@ fn invalid<T>(handle: u64) -> Result<T> {
 
 /// aclrtDestroyEvent: at once, also while streams wait for it (#02).
 pub fn destroy(rt: &Runtime, handle: u64) -> Result<()> {
-    if rt.events.live.remove(handle).is_none() {
-        return invalid(handle);
+    let Some(event) = rt.events.live.remove(handle) else { return invalid(handle) };
+    // At once, not with the last user: the program may create another now.
+    if let Some(numbers) = rt.events.numbers(event.device) {
+        let mut numbers = numbers.lock();
+        numbers.free.push(event.id);
+        if event.form != Form::Extended {
+            numbers.used -= 1;
+        }
     }
     observer::tell(|o| o.died(Kind::Event, handle));
     Ok(())

@@ -293,7 +293,7 @@ fn map(rt: &Runtime, range: Range) -> Result<Block> {
 
 fn unmap(rt: &Runtime, mapping: Mapping) {
     if let Mapping::Alias(alias) = mapping
-        && rt.space.free(alias.base).is_ok()
+        && rt.space.free_exact(&alias)
     {
         observer::tell(|o| o.freed(&alias));
     }

@@ -10,7 +10,7 @@ pub mod place;
 pub mod policy;
 
 use ascendcl_sys as sys;
-use toprope_engine::memory::{AllocError, Block, FreeError, Owner, Page};
+use toprope_engine::memory::{AllocError, Block, Owner, Page};
 
 use crate::error::Result;
 use crate::process::Runtime;
@@ -284,16 +284,12 @@ fn owned(rt: &Runtime, addr: usize, name: &str, kind: Kind, rule: &'static str) 
 }
 
 fn release(rt: &Runtime, addr: usize, name: &str, kind: Kind, rule: &'static str) -> Result<Block> {
-    owned(rt, addr, name, kind, rule)?;
-    match rt.space.free(addr) {
-        Ok(block) => {
-            settle(rt, &block);
-            Ok(block)
-        }
-        // Another thread freed it meanwhile.
-        Err(FreeError::Unknown) => not_freed(rt, addr, name, kind, rule, None),
-        Err(FreeError::Interior(block)) => not_freed(rt, addr, name, kind, rule, Some(block)),
+    let block = owned(rt, addr, name, kind, rule)?;
+    if discard(rt, &block) {
+        return Ok(block);
     }
+    // Another thread freed it meanwhile.
+    not_freed(rt, addr, name, kind, rule, rt.space.find(addr))
 }
 
 #[cold]
@@ -318,7 +314,7 @@ fn not_freed<T>(
 
 /// Frees a block that goes with its device. False when the program freed it meanwhile.
 pub(crate) fn discard(rt: &Runtime, block: &Block) -> bool {
-    let freed = rt.space.find(block.base) == Some(*block) && rt.space.free(block.base).is_ok();
+    let freed = rt.space.free_exact(block);
     if freed {
         settle(rt, block);
     }

@@ -128,7 +128,11 @@ fn make() -> std::result::Result<Runtime, Refused> {
         Refused { code: sys::ACL_ERROR_RT_MEMORY_ALLOCATION, text }
     })?;
     let engine = Engine::new(queue::Config {
-        max_streams: profile.product.max_streams.saturating_mul(profile.devices.max(1).into()),
+        max_streams: profile
+            .product
+            .max_streams
+            .saturating_mul(profile.devices.max(1).into())
+            .saturating_add(DRAINING),
         // ours: no page names the code of a copy whose memory is gone when it executes; the copy engine's own says it.
         copy_fault_code: sys::ACL_ERROR_RT_SYS_DMA as u32,
         panic_code: sys::ACL_ERROR_RT_INTERNAL_ERROR as u32,
@@ -173,6 +177,8 @@ fn make() -> std::result::Result<Runtime, Refused> {
     })
 }
 
+/// Room for streams that were destroyed and do not count any more, while a task of theirs still runs.
+const DRAINING: u32 = 4096;
 /// Most pinned host memory: all addresses that the arena may take; the machine's own memory is the real limit (ours).
 const PINNED_BYTES: u64 = 1 << 40;
 /// The managed window. Source: aclrtMemManagedPrefetchAsync, chapter 26.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ascendcl_sys as sys;
 use toprope_engine::queue::{self, Mark, Signal, Task};
 
-use crate::callback::{self, Seat};
+use crate::callback::Seat;
 use crate::context::{self, Context};
 use crate::error::Result;
 use crate::exception::Origin;
@@ -113,9 +113,17 @@ impl Stream {
         }
     }
 
+    /// Drops the tasks that have not begun. A copy that runs gets some time to end, since the program is about to free its
+    /// memory; a function of the program that runs, which may be waiting for this very thread, is not waited for any longer.
+    pub(crate) fn cut_short(&self, rt: &Runtime) {
+        const GRACE: Duration = Duration::from_millis(50);
+        let running = rt.engine.discard(self.queue);
+        let _: queue::Waited = rt.engine.wait(running, Instant::now().checked_add(GRACE));
+    }
+
     /// Waits until every task is done, or drops the tasks of a stream that does not run any.
     pub(crate) fn drain(&self, rt: &Runtime) {
-        if callback::inside(rt) == Some(self.queue) {
+        if rt.engine.runs(self.queue) {
             // The callback that is running is one of the tasks; the engine lets the rest run out by itself.
         } else if self.keeps_tasks() || self.closed_for(BROKEN) {
             rt.engine.abort(self.queue);
@@ -129,7 +137,7 @@ impl Stream {
     pub(crate) fn run_out(&self, rt: &Runtime) {
         const PATIENCE: Duration = Duration::from_secs(1);
         let mark = self.mark(rt);
-        while !self.keeps_tasks() && !self.closed_for(BROKEN) && callback::inside(rt) != Some(self.queue) {
+        while !self.keeps_tasks() && !self.closed_for(BROKEN) && !rt.engine.runs(self.queue) {
             let before = rt.engine.listens(mark);
             if rt.engine.wait(mark, Instant::now().checked_add(PATIENCE)) == queue::Waited::Done {
                 return;
@@ -159,9 +167,6 @@ impl Drop for Stream {
             self.reports.vacate(rt);
             self.host_funcs.vacate(rt);
             rt.engine.close(self.queue);
-            if let Some(device) = rt.devices.get(usize::from(self.device)) {
-                device.give_stream_id(self.id);
-            }
         }
     }
 }
@@ -284,12 +289,8 @@ pub fn destroy(rt: &Runtime, handle: u64) -> Result<()> {
 
 /// aclrtDestroyStreamForce: tasks that have not begun are dropped (#02).
 pub fn destroy_force(rt: &Runtime, handle: u64) -> Result<()> {
-    /// A copy that runs gets this long to end, since the program is about to free its memory; a function of the program that
-    /// runs is not waited for any longer.
-    const GRACE: Duration = Duration::from_millis(50);
     let stream = doomed(rt, handle, "aclrtDestroyStreamForce#03")?;
-    let running = rt.engine.discard(stream.queue);
-    let _: queue::Waited = rt.engine.wait(running, Instant::now().checked_add(GRACE));
+    stream.cut_short(rt);
     take_down(rt, &stream)
 }
 
@@ -323,11 +324,28 @@ fn take_down(rt: &Runtime, stream: &Pin<'_, Stream>) -> Result<()> {
 pub(crate) fn end(rt: &Runtime, handle: u64) -> bool {
     // aclrtRegStreamStateCallback#04: before it is destroyed.
     listener::tell(rt, handle, listener::DESTROYED);
-    let ended = rt.streams.remove(handle).is_some();
-    if ended {
-        observer::tell(|o| o.died(Kind::Stream, handle));
+    let Some(stream) = rt.streams.remove(handle) else { return false };
+    // At once, not with the last user, who may be another thread's look at all streams: the program may create another now.
+    if let Some(device) = rt.devices.get(usize::from(stream.device)) {
+        device.give_stream_id(stream.id);
     }
-    ended
+    observer::tell(|o| o.died(Kind::Stream, handle));
+    true
+}
+
+/// Ends all streams of a context, after their tasks are done.
+pub(crate) fn end_all(rt: &Runtime, handles: &[u64]) {
+    // Streams that keep their tasks first: others may wait for those.
+    for keeper in [true, false] {
+        for stream in handles.iter().filter_map(|handle| rt.streams.pin(*handle)) {
+            if stream.keeps_tasks() == keeper {
+                stream.run_out(rt);
+            }
+        }
+    }
+    for handle in handles {
+        end(rt, *handle);
+    }
 }
 
 /// The stream that a non-zero handle names; None for 0. *#01: comes before any other check.

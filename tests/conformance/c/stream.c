@@ -176,8 +176,13 @@ static void failure_mode_and_attributes(void) {
     CHECK_OK(aclrtDestroyStream(stream));
 }
 
+static void mark_late(void *flag) {
+    check_sleep_ms(20);
+    check_raise((check_flag *)flag);
+}
+
 static void abort_and_stop(void) {
-    aclrtStream stream = NULL;
+    aclrtStream stream = NULL, other = NULL;
     check_flag release = {0}, dropped = {0};
     CHECK_OK(aclrtCreateStream(&stream));
     CHECK_OK(aclrtLaunchHostFunc(stream, runtime_hold, &release));
@@ -187,11 +192,14 @@ static void abort_and_stop(void) {
     CHECK(check_raised(&dropped));
     dropped.raised = 0;
     release.raised = 0;
-    // aclrtStreamAbort#01: queued tasks are dropped; #04: synchronize tells.
+    // aclrtStreamAbort#01: queued tasks are dropped; #04: synchronize tells. The function that runs is released from
+    // elsewhere, since the call may wait for it.
+    CHECK_OK(aclrtCreateStream(&other));
     CHECK_OK(aclrtLaunchHostFunc(stream, runtime_hold, &release));
     CHECK_OK(aclrtLaunchHostFunc(stream, runtime_mark, &dropped));
+    CHECK_OK(aclrtLaunchHostFunc(other, mark_late, &release));
     CHECK_OK(aclrtStreamAbort(stream));
-    check_raise(&release);
+    CHECK_OK(aclrtDestroyStream(other));
     CHECK_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_STREAM_ABORT);
     CHECK(!check_raised(&dropped));
     CHECK_OK(aclrtDestroyStream(stream));

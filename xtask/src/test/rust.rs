@@ -1,4 +1,4 @@
-//! The Rust tests of every crate: cargo nextest where it is installed, else cargo test; and the examples in doc comments.
+//! The Rust tests of every crate (but `contract`, a suite of its own): cargo nextest where it is installed, else cargo test; and the examples in doc comments.
 
 use super::Options;
 use super::process::{answers, cargo, root};
@@ -15,13 +15,22 @@ pub fn run(options: &Options, report: &mut Report) -> Result<(), String> {
     println!("\nrust");
     if answers("cargo", &["nextest", "--version"]) {
         let mut command = cargo();
-        command.args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast", "--no-tests=pass"]);
+        command.args([
+            "nextest",
+            "run",
+            "--workspace",
+            "--exclude=toprope-contract",
+            "--locked",
+            "--no-fail-fast",
+            "--no-tests=pass",
+        ]);
         command.args(["--status-level=fail", "--final-status-level=none", "--color=never"]).args(filter);
         counted(&mut command, "rust", nextest_counts, report)?;
     } else {
         println!("cargo-nextest is not installed: using cargo test");
         let mut command = cargo();
-        command.args(["test", "--workspace", "--locked", "--no-fail-fast", "--quiet"]);
+        command.args(["test", "--workspace", "--exclude=toprope-contract", "--locked"]);
+        command.args(["--no-fail-fast", "--quiet"]);
         command.args(["--lib", "--bins", "--tests"]).args(filter);
         counted(&mut command, "rust", libtest_counts, report)?;
     }

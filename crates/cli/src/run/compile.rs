@@ -3,11 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs, io};
+use std::{env, io};
 
-use crate::Refused;
-
-include!(concat!(env!("OUT_DIR"), "/headers.rs"));
+use crate::{Refused, sdk};
 
 /// The language of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +39,7 @@ pub fn build(source: &Path, language: Language, libraries: &Path) -> Result<Buil
         .tempdir()
         .map_err(|e| format!("cannot make a temporary folder: {e}"))?;
     let include = folder.path().join("include");
-    unpack(&include).map_err(|e| format!("cannot write the headers to {}: {e}", include.display()))?;
+    sdk::headers(&include).map_err(|e| format!("cannot write the headers to {}: {e}", include.display()))?;
     let path = folder.path().join(source.file_stem().unwrap_or(source.as_os_str()));
     let (variable, default, standard) = match language {
         Language::C => ("CC", "cc", "-std=gnu11"),
@@ -72,15 +70,4 @@ pub fn build(source: &Path, language: Language, libraries: &Path) -> Result<Buil
         return Err(format!("{} does not compile", source.display()).into());
     }
     Ok(Built { path, _folder: folder })
-}
-
-fn unpack(include: &Path) -> io::Result<()> {
-    for (name, text) in HEADERS {
-        let file = include.join(name);
-        if let Some(parent) = file.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        fs::write(file, text)?;
-    }
-    Ok(())
 }

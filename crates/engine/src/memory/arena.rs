@@ -196,6 +196,11 @@ impl Arena {
 
     /// Ends the block that starts at `addr`.
     pub fn free(&self, addr: usize) -> Result<Block, FreeError> {
+        self.free_if(addr, |_| true)
+    }
+
+    /// As [`Arena::free`], but a block that `wanted` refuses is left alone and counts as unknown.
+    pub fn free_if(&self, addr: usize, wanted: impl Fn(&Block) -> bool) -> Result<Block, FreeError> {
         let placed = self.placed.get().ok_or(FreeError::Unknown)?;
         let mut state = self.state.lock();
         let found = placed.table.find(addr).ok_or(FreeError::Unknown)?;
@@ -207,6 +212,9 @@ impl Arena {
         let block = record.live().filter(|b| addr - b.base < b.usable).ok_or(FreeError::Unknown)?;
         if block.base != addr {
             return Err(FreeError::Interior(block));
+        }
+        if !wanted(&block) {
+            return Err(FreeError::Unknown);
         }
         record.retire();
         match found {

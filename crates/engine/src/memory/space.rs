@@ -193,13 +193,18 @@ impl Space {
         arena.free(addr)
     }
 
+    /// Frees this very block; false when it is gone already, also when another one lives at its address by now.
+    pub fn free_exact(&self, block: &Block) -> bool {
+        let Some((_, arena)) = self.map.arena_at(block.base) else { return false };
+        arena.free_if(block.base, |found| found.serial == block.serial).is_ok()
+    }
+
     /// Frees every block of `owner`; returns how many there were. Registered memory is forgotten.
     pub fn free_all(&self, owner: Owner) -> usize {
         let blocks = self.blocks(owner);
-        let ended = |block: &&Block| {
-            let end =
-                if owner == Owner::Registered { self.unregister(block.base) } else { self.free(block.base) };
-            end.is_ok()
+        let ended = |block: &&Block| match owner {
+            Owner::Registered => self.unregister(block.base).is_ok(),
+            _ => self.free_exact(block),
         };
         blocks.iter().filter(ended).count()
     }

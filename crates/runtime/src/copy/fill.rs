@@ -5,7 +5,7 @@ use toprope_engine::memory;
 use toprope_engine::queue::Task;
 
 use super::{end, enqueue, given, gone, own};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::generated::api::Api;
 use crate::memory::place::{Place, Side, Span};
 use crate::process::Runtime;
@@ -83,8 +83,14 @@ pub fn memset_d32_async(
     if count == 0 {
         return Ok(());
     }
-    let span = words(rt, addr, size, count)?;
-    let stream = stream::known(rt, stream)?;
+    let span = words(rt, addr, size, count);
+    // *#01: a dead stream comes before what only the runtime layer refuses.
+    let entry = |error: &Error| error.code() == sys::ACL_ERROR_INVALID_PARAM;
+    let stream = match &span {
+        Err(error) if entry(error) => None,
+        _ => stream::known(rt, stream)?,
+    };
+    let span = span?;
     let stream = own(rt, stream, "ours: as aclrtMemsetAsync#07")?;
     if span.place.side() == Side::Host {
         return fill_now(rt, Api::aclrtMemsetD32Async, &span, value, count);

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::Pin;
 use crate::process::Runtime;
-use crate::{callback, observer, refuse};
+use crate::{observer, refuse};
 
 /// What a context does after a failure; aclrtSetStreamFailureMode#06: one setting for all of its streams.
 #[derive(Default)]
@@ -75,9 +75,13 @@ pub fn synchronize(rt: &Runtime, handle: u64, deadline: Option<Instant>) -> Resu
         return Ok(());
     }
     not_own(rt, &stream)?;
+    if stream.closed_for(ABORTED) {
+        // aclrtSynchronizeStream#07: not even a function of the program that still runs is waited for.
+        return aborted(&stream);
+    }
     if stream.closed_for(BROKEN) {
         // aclrtSetStreamFailureMode#06: the tasks that were added before the context stopped.
-        rt.engine.abort(stream.queue);
+        rt.engine.discard(stream.queue);
     }
     let mark = stream.mark(rt);
     if rt.engine.wait(mark, deadline) == Waited::TimedOut {
@@ -166,7 +170,7 @@ pub(super) fn takes_none(rt: &Runtime, stream: &Stream) -> Result<()> {
 /// Refuses a call that would wait for the callback it is made from.
 #[inline]
 pub(crate) fn not_own(rt: &Runtime, stream: &Stream) -> Result<()> {
-    if callback::inside(rt) == Some(stream.queue) { inside_own() } else { Ok(()) }
+    if rt.engine.runs(stream.queue) { inside_own() } else { Ok(()) }
 }
 
 /// The page forbids it and names no code; a hang would help nobody.
@@ -209,7 +213,7 @@ pub fn abort(rt: &Runtime, handle: u64) -> Result<()> {
     not_own(rt, &stream)?;
     // First, so that a synchronize that wakes from its wait sees it (aclrtSynchronizeStream#07).
     stream.close_for(ABORTED);
-    rt.engine.abort(stream.queue);
+    stream.cut_short(rt);
     Ok(())
 }
 

@@ -1,0 +1,411 @@
+//! `functions.rs`: one Rust function for each Python function whose arguments are plain.
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::super::ctype;
+use super::super::spec::{Param, Spec};
+use super::{Args, PyFunction, Result, Returns, Ty, Value, find, snake};
+
+/// Calls that can wait for a stream, or for threads of the runtime, begin like this behind `aclrt` or `acl`.
+///
+/// ours: the binding's own choice (column releases_gil) leaves out calls which wait as well, and a Python callback that such a
+/// call waits for would then never run. Asynchronous copies are here, since pageable memory drains the stream first.
+const WAITING: [&str; 18] = [
+    "Synchronize",
+    "Memcpy",
+    "Memset",
+    "Free",
+    "Destroy",
+    "Reset",
+    "Finalize",
+    "ProcessReport",
+    "StreamAbort",
+    "StreamWaitEvent",
+    "DeviceTaskAbort",
+    "HostUnregister",
+    "UnmapMem",
+    "ReleaseMemAddress",
+    "IpcMemClose",
+    "UnSubscribeReport",
+    "BinaryUnLoad",
+    "NotifyBatchReset",
+];
+
+/// Whether the GIL is released during the call of this C function.
+pub fn waits(c: &str) -> bool {
+    let rest = c.strip_prefix("aclrt").or_else(|| c.strip_prefix("acl")).unwrap_or(c);
+    WAITING.iter().any(|start| rest.starts_with(start))
+}
+
+/// The text of the file.
+pub fn text(root: &Path, spec: &Spec, table: &[PyFunction]) -> Result<String> {
+    let by_hand = by_hand(root)?;
+    let mut out = String::from(HEAD);
+    let mut registered: BTreeMap<&str, String> = BTreeMap::new();
+    for function in table {
+        let name = function.rust();
+        let path = match by_hand.get(&name) {
+            Some(module) => format!("crate::{module}::{name}"),
+            None => {
+                out.push_str(&one(spec, function)?);
+                name
+            }
+        };
+        let lines = registered.entry(function.module).or_default();
+        let _ = writeln!(lines, "    module.add_function(wrap_pyfunction!({path}, module)?)?;");
+    }
+    for (module, lines) in registered {
+        let _ = write!(
+            out,
+            "\n/// Adds the functions of `{module}`.\npub fn add_{}(module: &Bound<'_, PyModule>) -> PyResult<()> {{\n{lines}    Ok(())\n}}\n",
+            module.rsplit('.').next().unwrap_or_default()
+        );
+    }
+    Ok(out)
+}
+
+const HEAD: &str = "//! The functions of module `acl` whose arguments and results are plain numbers and texts.
+//!
+//! SAFETY of every call below: the table holds C functions of these types ([`crate::library`]); out-parameters are locals of
+//! the C type's size; texts end in NUL; addresses are numbers, which the library checks itself.
+#![allow(clippy::too_many_arguments, reason = \"as many as in C\")]
+#![allow(clippy::undocumented_unsafe_blocks, reason = \"said once, above\")]
+use std::ffi::CString;
+
+use ascendcl_sys::{ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::absent::{no_such, unknown_arguments};
+use crate::library::table;
+use crate::text::text;
+";
+
+/// Gives a function of which only the name is known the arguments and the shape that follow from the C function: its
+/// in-parameters in order; its out-parameters and the code.
+pub fn derive(spec: &Spec, function: &mut PyFunction) -> Result<()> {
+    let Args::Unknown = function.args else { return Ok(()) };
+    let code = Value { name: "ret".into(), ty: Ty::I32 };
+    let Some(c) = find(spec, &function.c) else {
+        function.returns = Returns::One(code);
+        return Ok(());
+    };
+    let (mut args, mut values, mut plain) = (Vec::new(), Vec::new(), true);
+    for param in &c.params {
+        let name = snake(&param.name);
+        match kind(spec, param)? {
+            Kind::Out(_) => values.push(Value { name, ty: Ty::Word }),
+            Kind::Pointer => args.push(Value { name, ty: Ty::Word }),
+            Kind::Text => args.push(Value { name, ty: Ty::Str }),
+            Kind::Number(ty) => args.push(Value { name, ty: narrowest(&ty) }),
+            Kind::Other => plain = false,
+        }
+    }
+    if plain {
+        function.args = Args::Known(args);
+    }
+    function.returns = match c.returns.as_str() {
+        "void" => Returns::Nothing,
+        "aclError" if values.is_empty() => Returns::One(code),
+        "aclError" => {
+            values.push(code);
+            Returns::Tuple(values)
+        }
+        _ => Returns::One(Value { name: "value".into(), ty: Ty::Word }),
+    };
+    Ok(())
+}
+
+fn narrowest(rust: &str) -> Ty {
+    match rust {
+        "i32" => Ty::I32,
+        "u32" => Ty::U32,
+        "i64" => Ty::I64,
+        "u64" => Ty::U64,
+        "f32" => Ty::Float,
+        _ => Ty::Word,
+    }
+}
+
+/// How a C parameter looks from Python.
+enum Kind {
+    /// A number of this Rust type.
+    Number(String),
+    /// An address or a handle.
+    Pointer,
+    Text,
+    /// Filled by the call; the Rust type of the value.
+    Out(String),
+    /// Structures, arrays, callbacks.
+    Other,
+}
+
+fn kind(spec: &Spec, param: &Param) -> Result<Kind> {
+    if param.ty == "..." {
+        return Ok(Kind::Other);
+    }
+    let ty = resolve(spec, &ctype::rust(&param.ty)?);
+    Ok(match ty.as_str() {
+        "*const c_char" => Kind::Text,
+        "*mut c_char" => Kind::Other,
+        "*mut c_void" | "*const c_void" => Kind::Pointer,
+        ty if ty.starts_with("Option<") => Kind::Other,
+        ty => match ty.strip_prefix("*mut ").or_else(|| ty.strip_prefix("*const ")) {
+            None if is_number(ty) => Kind::Number(ty.to_string()),
+            None => Kind::Other,
+            // A structure that is known by pointer only is a handle.
+            Some(inner) if opaque(spec, inner) => Kind::Pointer,
+            Some(inner) if ty.starts_with("*mut ") => match resolve(spec, inner).as_str() {
+                number if is_number(number) => Kind::Out(number.to_string()),
+                "*mut c_void" => Kind::Out("usize".to_string()),
+                _ => Kind::Other,
+            },
+            Some(_) => Kind::Other,
+        },
+    })
+}
+
+fn is_number(ty: &str) -> bool {
+    matches!(ty, "i32" | "u32" | "i64" | "u64" | "u16" | "usize" | "f32")
+}
+
+fn opaque(spec: &Spec, name: &str) -> bool {
+    spec.typedefs.iter().any(|t| t.name == name && t.category == "opaque-struct-alias")
+}
+
+/// The Rust type below aliases and enums.
+fn resolve(spec: &Spec, ty: &str) -> String {
+    if spec.is_handle(ty) {
+        return "*mut c_void".to_string();
+    }
+    if let Some(e) = spec.find_enum(ty) {
+        return e.repr().to_string();
+    }
+    let alias = spec.typedefs.iter().find(|t| t.name == ty && t.category == "scalar-alias");
+    alias.and_then(|t| ctype::rust(&t.definition).ok()).unwrap_or_else(|| ty.to_string())
+}
+
+/// The Rust type that Python's number is read as, for a C parameter of type `c`: the table's, unless C has less room.
+fn extracted(ty: Ty, c: &str) -> &'static str {
+    let python = match ty {
+        Ty::I32 => "i32",
+        Ty::U32 => "u32",
+        Ty::I64 => "i64",
+        Ty::U64 => "u64",
+        Ty::U16 => "u16",
+        Ty::Float => "f32",
+        _ => "usize",
+    };
+    let narrow = match c {
+        "i32" => "i32",
+        "u32" => "u32",
+        "u16" => "u16",
+        _ => python,
+    };
+    if width(narrow) < width(python) { narrow } else { python }
+}
+
+fn width(ty: &str) -> u8 {
+    match ty {
+        "u16" => 2,
+        "i32" | "u32" | "f32" => 4,
+        _ => 8,
+    }
+}
+
+fn ident(name: &str) -> String {
+    if name == "type" { "r#type".to_string() } else { name.to_string() }
+}
+
+/// Head of a function: help text, signature and name.
+fn head(function: &PyFunction, args: &str) -> String {
+    format!(
+        "\n/// {}\n#[pyfunction]\n#[pyo3(name = \"{}\", signature = ({args}))]\n",
+        function.summary, function.name
+    )
+}
+
+fn one(spec: &Spec, function: &PyFunction) -> Result<String> {
+    let Args::Known(args) = &function.args else { return Ok(unknown(function)) };
+    let Some(c) = find(spec, &function.c) else { return Ok(absent(function, args)) };
+    let by_hand =
+        || format!("{} has no plain shape: write {} in crates/python/src", function.full(), function.rust());
+    let (values, code) = match &function.returns {
+        Returns::Tuple(values) => match values.split_last() {
+            Some((ret, values)) if ret.name == "ret" => (values, true),
+            _ => return Err(by_hand().into()),
+        },
+        Returns::One(value) if value.name == "ret" => (&[][..], true),
+        Returns::One(_) | Returns::Nothing => (&[][..], false),
+    };
+    let mut given = args.iter();
+    let mut outs = values.iter();
+    let (mut names, mut params, mut before, mut passed, mut results) =
+        (Vec::new(), Vec::new(), String::new(), Vec::new(), Vec::new());
+    for param in &c.params {
+        let kind = kind(spec, param)?;
+        if let Kind::Out(ty) = kind {
+            let out = outs.next().ok_or_else(by_hand)?;
+            if !out.ty.is_int() && out.ty != Ty::Float {
+                return Err(by_hand().into());
+            }
+            let name = format!("out_{}", out.name);
+            let zero = if ty == "f32" { "0f32".to_string() } else { format!("0{ty}") };
+            let _ = writeln!(before, "    let mut {name} = {zero};");
+            passed.push(format!("(&raw mut {name}).cast()"));
+            results.push(name);
+            continue;
+        }
+        // ours: a C parameter that Python does not have is 0: timeouts that the plain call does not pass on.
+        let arg = given.next().ok_or_else(by_hand)?;
+        let name = ident(&arg.name);
+        names.push(name.clone());
+        match kind {
+            Kind::Number(ty) if arg.ty.is_int() || arg.ty == Ty::Float => {
+                let read = extracted(arg.ty, &ty);
+                params.push(format!("{name}: {read}"));
+                passed.push(if read == ty { name } else { format!("{name} as {ty}") });
+            }
+            Kind::Pointer if arg.ty.is_int() => {
+                params.push(format!("{name}: usize"));
+                passed.push(format!("{name} as _"));
+            }
+            Kind::Text if arg.ty == Ty::Str => {
+                params.push(format!("{name}: CString"));
+                passed.push(format!("{name}.as_ptr()"));
+            }
+            _ => return Err(by_hand().into()),
+        }
+    }
+    if given.next().is_some() || outs.next().is_some() || code != (c.returns == "aclError") {
+        return Err(by_hand().into());
+    }
+    let signature = if names.is_empty() { String::new() } else { format!("{}, /", names.join(", ")) };
+    let mut out = head(function, &signature);
+    let mut call = format!("unsafe {{ (table().{})({}) }}", c.name, passed.join(", "));
+    if waits(&c.name) {
+        params.insert(0, "py: Python<'_>".to_string());
+        call = format!("py.detach(|| {call})");
+    }
+    let (returns, after) = match (&function.returns, code) {
+        (Returns::Nothing, _) => (String::new(), ";".to_string()),
+        (Returns::One(value), false) if value.ty == Ty::Str => {
+            call = format!("unsafe {{ text((table().{})({})) }}", c.name, passed.join(", "));
+            (" -> Option<String>".to_string(), String::new())
+        }
+        (Returns::One(value), false) => {
+            let ty = resolve(spec, &ctype::rust(&c.returns)?);
+            if is_number(&ty) && (value.ty.is_int() || value.ty == Ty::Float) {
+                (format!(" -> {ty}"), String::new())
+            } else {
+                call = format!("let value = {call};\n    value as usize");
+                (" -> usize".to_string(), String::new())
+            }
+        }
+        _ if results.is_empty() => (" -> aclError".to_string(), String::new()),
+        _ => {
+            let types = results.iter().map(|name| out_type(&before, name)).collect::<Vec<_>>().join(", ");
+            call = format!("let ret = {call};\n    ({}, ret)", results.join(", "));
+            (format!(" -> ({types}, aclError)"), String::new())
+        }
+    };
+    let _ = write!(
+        out,
+        "fn {}({}){returns} {{\n{before}    {call}{after}\n}}\n",
+        function.rust(),
+        params.join(", ")
+    );
+    Ok(out)
+}
+
+/// The type of the local `name` in `    let mut name = 0ty;`.
+fn out_type<'a>(before: &'a str, name: &str) -> &'a str {
+    let start = format!("let mut {name} = 0");
+    let line = before.lines().find_map(|line| line.trim().strip_prefix(start.as_str()));
+    line.map_or("usize", |rest| rest.trim_end_matches(';'))
+}
+
+/// A result that says nothing, in the function's shape; the code is 207000.
+fn nothing(returns: &Returns) -> (String, String) {
+    let one = |value: &Value| match value.ty {
+        _ if value.name == "ret" => ("aclError".to_string(), "ACL_ERROR_RT_FEATURE_NOT_SUPPORT".to_string()),
+        Ty::Float => ("f64".to_string(), "0.0".to_string()),
+        ty if ty.is_int() => ("usize".to_string(), "0".to_string()),
+        _ => ("Option<Py<PyAny>>".to_string(), "None".to_string()),
+    };
+    match returns {
+        Returns::Nothing => ("()".to_string(), "()".to_string()),
+        Returns::One(value) => one(value),
+        Returns::Tuple(values) => {
+            let (types, values): (Vec<_>, Vec<_>) = values.iter().map(one).unzip();
+            (format!("({})", types.join(", ")), format!("({})", values.join(", ")))
+        }
+    }
+}
+
+/// A function of which neither the table nor C tells the arguments.
+fn unknown(function: &PyFunction) -> String {
+    let (types, values) = nothing(&function.returns);
+    format!(
+        "{}fn {}(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<{types}> {{
+    unknown_arguments(py, \"{}\", arguments)?;
+    Ok({values})
+}}\n",
+        head(function, "*arguments"),
+        function.rust(),
+        function.full()
+    )
+}
+
+/// A function that calls no function of the headers.
+fn absent(function: &PyFunction, args: &[Value]) -> String {
+    let (types, values) = nothing(&function.returns);
+    let names: Vec<String> = args.iter().map(|arg| format!("_{}", arg.name)).collect();
+    let signature = if args.is_empty() { String::new() } else { format!("{}, /", names.join(", ")) };
+    let params: Vec<String> = args
+        .iter()
+        .zip(&names)
+        .map(|(arg, name)| {
+            let ty = match arg.ty {
+                Ty::Str => "CString",
+                Ty::Ints => "Vec<i64>",
+                Ty::Pairs => "Vec<(i64, i64)>",
+                Ty::Float => "f64",
+                ty if ty.is_int() => extracted(ty, ""),
+                _ => "&Bound<'_, PyAny>",
+            };
+            format!("{name}: {ty}")
+        })
+        .collect();
+    format!(
+        "{}fn {}(py: Python<'_>, {}) -> PyResult<{types}> {{
+    no_such(py, \"{}\")?;
+    Ok({values})
+}}\n",
+        head(function, &signature),
+        function.rust(),
+        params.join(", "),
+        function.full()
+    )
+}
+
+/// The functions that the Rust files define by hand, with the module that holds them.
+fn by_hand(root: &Path) -> Result<BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    let folder = root.join("crates/python/src");
+    for entry in std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))? {
+        let path = entry?.path();
+        if path.extension().is_none_or(|ext| ext != "rs") {
+            continue;
+        }
+        let module = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for line in std::fs::read_to_string(&path)?.lines() {
+            let name = line.strip_prefix("pub fn ").and_then(|rest| rest.split(['(', '<']).next());
+            if let Some(name) = name.filter(|n| ["acl_", "rt_", "util_"].iter().any(|m| n.starts_with(m))) {
+                found.insert(name.to_string(), module.clone());
+            }
+        }
+    }
+    Ok(found)
+}
