@@ -3,6 +3,7 @@
 //! [`generated`].
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
+pub mod allocator;
 mod arg;
 pub mod buffer;
 pub mod callback;
@@ -22,6 +23,7 @@ pub mod pointer;
 pub mod stream;
 pub mod symbol;
 pub mod system;
+pub mod task;
 pub mod timeout;
 pub mod value;
 pub mod version;

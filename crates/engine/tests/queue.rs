@@ -164,6 +164,7 @@ fn signals_count_from_their_opening_and_end_all_their_marks() {
     sync(&engine, stream);
     let second = engine.open_signal().unwrap();
     assert_eq!(second, first, "the index is used again");
+    engine.reach(far);
     assert!(engine.query(far) && engine.query(engine.signal_mark(second, 0)));
     assert!(!engine.query(engine.signal_mark(second, 1)));
     engine.push(stream, Task::Advance { mark: engine.signal_mark(second, 3) });
@@ -470,6 +471,55 @@ fn the_probe_sees_each_task_begin_and_end_before_it_is_done() {
     engine.advance(signal, 1);
     sync(&engine, stream);
     assert_eq!(*log.0.lock().unwrap(), [('f', 1), ('s', 2), ('d', 2), ('s', 3), ('f', 3), ('d', 3)]);
+}
+
+/// Calls back about each failure, as a program would be.
+#[derive(Default)]
+struct Asks(std::sync::OnceLock<Box<dyn Fn(Stream) + Send + Sync>>);
+
+impl Probe for Asks {
+    fn started(&self, _: Stream, _: u64) {}
+    fn done(&self, _: Stream, _: u64) {}
+    fn failed(&self, stream: Stream, _: Failure) {
+        if let Some(asked) = self.0.get() {
+            asked(stream);
+        }
+    }
+}
+
+#[test]
+fn a_callback_about_a_failure_may_wait_for_other_streams() {
+    let asks = Arc::new(Asks::default());
+    let config = Config { workers: 1, ..Config::new(Box::new(Arc::clone(&asks))) };
+    let engine = Arc::new(Engine::new(config));
+    let (failing, other) = (engine.open(0, 0).unwrap(), engine.open(0, 0).unwrap());
+    let (ran, waited) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (inner, flags) = (Arc::downgrade(&engine), (ran.clone(), waited.clone()));
+    let asked = move |stream| {
+        let engine = inner.upgrade().unwrap();
+        assert!(!engine.runs(stream));
+        engine.callback(stream, || {
+            assert!(engine.runs(stream) && !engine.runs(other));
+            // The only worker is here.
+            let run = flags.0.clone();
+            let task = move || {
+                run.store(true, Ordering::Release);
+                Ok(())
+            };
+            engine.push(other, work(true, task));
+            let done = engine.wait(engine.mark(other), long()) == Waited::Done;
+            flags.1.store(done, Ordering::Release);
+        });
+        assert!(!engine.runs(stream));
+    };
+    assert!(asks.0.set(Box::new(asked)).is_ok());
+    for _ in 0..50 {
+        ran.store(false, Ordering::Release);
+        engine.push(failing, Task::Fail { code: 9 });
+        until("the failure is not told", || engine.query(engine.mark(failing)));
+        assert!(ran.load(Ordering::Acquire) && waited.load(Ordering::Acquire));
+        assert_eq!(engine.take_failure(failing).map(|f| f.code), Some(9));
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! Where to look: the C name without its prefix and noun is the function here (`aclrtStreamWaitEvent` is
 //! [`stream`]`::wait_event` or [`event`]`::…`), and each check names the row of `spec/constraints*.csv` it comes from.
 
+pub mod allocator;
 pub mod buffer;
 pub mod bytes;
 pub mod call;
@@ -29,6 +30,7 @@ pub mod profile;
 pub mod stream;
 pub mod symbol;
 pub mod system;
+pub mod task;
 pub mod thread;
 pub mod timeout;
 pub mod value;

@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::sync::Mutex;
 
 use crate::kit;
-use crate::row::{Plan, Proof, Row, Standing, Start, Test};
+use crate::row::{Plan, Proof, Row, Standing, Test};
 use crate::spec::{Rule, Spec};
 use crate::support;
 use crate::target::Target;
@@ -44,7 +44,7 @@ pub fn all(plan: &Plan, spec: &Spec, target: &Target, after: Option<&str>) {
     }
     for rule in rules {
         match plan.standing(spec, rule, target) {
-            Standing::Runs(row) if row.start == Start::Alone => {}
+            Standing::Runs(row) if row.start.alone() => {}
             _ => prove(plan, spec, target, rule),
         }
     }
@@ -71,7 +71,7 @@ fn prove(plan: &Plan, spec: &Spec, target: &Target, rule: &Rule) {
 
 fn run(row: &Row, test: &Test<'_>) -> Result<(), String> {
     let Proof::Check(check) = &row.proof else { return Ok(()) };
-    let on_device = row.start == Start::Device;
+    let on_device = row.start.device();
     let result = on_thread(|| {
         if on_device {
             kit::enter_device(test);
@@ -86,7 +86,7 @@ fn run(row: &Row, test: &Test<'_>) -> Result<(), String> {
             Some(code) => Err(format!("answered {}, the table says {}", kit::name(*code), kit::name(wanted))),
         }
     });
-    if row.start != Start::Alone {
+    if !row.start.alone() {
         // Whatever the row left behind must not meet the next one.
         let _ = on_thread(|| {
             kit::leave_devices();

@@ -80,6 +80,8 @@ pub enum Proof {
     Check(Check),
     /// Cannot be tested here, or states nothing that a test could decide: the reason.
     Hardware(&'static str),
+    /// Cannot be brought about without another function, which is not built yet.
+    Needs(&'static str),
 }
 
 /// Where a proof starts from.
@@ -91,6 +93,20 @@ pub enum Start {
     Bare,
     /// A process of its own in which nothing was called yet.
     Alone,
+    /// A process of its own that has set device 0 (and a context where a device brings none).
+    AloneDevice,
+}
+
+impl Start {
+    /// Whether it needs a process of its own.
+    pub fn alone(self) -> bool {
+        matches!(self, Start::Alone | Start::AloneDevice)
+    }
+
+    /// Whether device 0 is set.
+    pub fn device(self) -> bool {
+        matches!(self, Start::Device | Start::AloneDevice)
+    }
 }
 
 /// One proof.
@@ -113,6 +129,12 @@ impl Row {
     /// Runs in a process of its own in which nothing was called yet.
     pub fn alone(&mut self) -> &mut Row {
         self.start = Start::Alone;
+        self
+    }
+
+    /// Runs in a process of its own, with device 0 set: for settings of the process.
+    pub fn alone_device(&mut self) -> &mut Row {
+        self.start = Start::AloneDevice;
         self
     }
 
@@ -179,6 +201,11 @@ impl Rows {
         self.add(id, Proof::Check(Box::new(move |test| check(test).codes())), true)
     }
 
+    /// A row that nobody can bring about without another function: not built while that one is not, then missing.
+    pub fn needs(&mut self, id: &'static str, function: &'static str) {
+        self.add(id, Proof::Needs(function), false);
+    }
+
     /// A row that needs real hardware, or states nothing that a test could decide.
     pub fn hardware(&mut self, id: &'static str, reason: &'static str) {
         self.add(id, Proof::Hardware(reason), false);
@@ -213,6 +240,9 @@ impl Plan {
         let mut slips = Vec::new();
         let mut by_id = HashMap::new();
         let rules: HashMap<&str, &Rule> = spec.rules.iter().map(|rule| (rule.id.as_str(), rule)).collect();
+        if rules.len() != spec.rules.len() {
+            slips.push("the tables give an id twice".to_owned());
+        }
         for (at, row) in rows.list.iter().enumerate() {
             if by_id.insert(row.id, at).is_some() {
                 slips.push(format!("{}: registered twice", row.id));
@@ -260,6 +290,10 @@ impl Plan {
         match self.row(&rule.id) {
             Some(row) if row.conditions.iter().any(|condition| !condition(target)) => Standing::Elsewhere,
             Some(Row { proof: Proof::Hardware(reason), .. }) => Standing::Hardware(reason),
+            Some(Row { proof: Proof::Needs(function), .. }) if spec.unbuilt.contains(*function) => {
+                Standing::NotBuilt
+            }
+            Some(Row { proof: Proof::Needs(_), .. }) => Standing::Missing,
             Some(row) => Standing::Runs(row),
             None => Standing::Missing,
         }

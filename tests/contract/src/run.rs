@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::child::{FOLD, TARGET};
 use crate::report::Results;
-use crate::row::{Plan, Standing, Start};
+use crate::row::{Plan, Standing};
 use crate::spec::Spec;
 use crate::target::Target;
 
@@ -36,7 +36,7 @@ pub fn target(plan: &Plan, spec: &Spec, target: &Target, only: Option<&str>) -> 
             shared(target, &mut results);
             for rule in &spec.rules {
                 if let Standing::Runs(row) = plan.standing(spec, rule, target)
-                    && row.start == Start::Alone
+                    && row.start.alone()
                 {
                     alone(plan, target, &rule.id, &mut results);
                 }

@@ -36,6 +36,30 @@ const _: unsafe extern "C" fn(*mut aclDataBuffer, *mut c_void, usize) -> aclErro
     crate::buffer::aclUpdateDataBuffer;
 const _: unsafe extern "C" fn(aclplatformDevInfo, *mut c_char, u32) -> aclError =
     crate::capability::aclplatformGetDeviceInfo;
+const _: unsafe extern "C" fn() -> aclrtAllocatorDesc = crate::allocator::aclrtAllocatorCreateDesc;
+const _: unsafe extern "C" fn(aclrtAllocatorDesc) -> aclError = crate::allocator::aclrtAllocatorDestroyDesc;
+const _: unsafe extern "C" fn(
+    aclrtStream,
+    *mut aclrtAllocatorDesc,
+    *mut aclrtAllocator,
+    *mut aclrtAllocatorAllocFunc,
+    *mut aclrtAllocatorFreeFunc,
+    *mut aclrtAllocatorAllocAdviseFunc,
+    *mut aclrtAllocatorGetAddrFromBlockFunc,
+) -> aclError = crate::allocator::aclrtAllocatorGetByStream;
+const _: unsafe extern "C" fn(aclrtStream, aclrtAllocatorDesc) -> aclError =
+    crate::allocator::aclrtAllocatorRegister;
+const _: unsafe extern "C" fn(aclrtAllocatorDesc, aclrtAllocatorAllocAdviseFunc) -> aclError =
+    crate::allocator::aclrtAllocatorSetAllocAdviseFuncToDesc;
+const _: unsafe extern "C" fn(aclrtAllocatorDesc, aclrtAllocatorAllocFunc) -> aclError =
+    crate::allocator::aclrtAllocatorSetAllocFuncToDesc;
+const _: unsafe extern "C" fn(aclrtAllocatorDesc, aclrtAllocatorFreeFunc) -> aclError =
+    crate::allocator::aclrtAllocatorSetFreeFuncToDesc;
+const _: unsafe extern "C" fn(aclrtAllocatorDesc, aclrtAllocatorGetAddrFromBlockFunc) -> aclError =
+    crate::allocator::aclrtAllocatorSetGetAddrFromBlockFuncToDesc;
+const _: unsafe extern "C" fn(aclrtAllocatorDesc, aclrtAllocator) -> aclError =
+    crate::allocator::aclrtAllocatorSetObjToDesc;
+const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::allocator::aclrtAllocatorUnregister;
 const _: unsafe extern "C" fn(*mut *mut c_void, u32, u32, *mut u32, u32) -> aclError =
     crate::memory::aclrtCheckMemType;
 const _: unsafe extern "C" fn(*mut aclrtContext, i32) -> aclError = crate::context::aclrtCreateContext;
@@ -354,9 +378,20 @@ const _: unsafe extern "C" fn(aclrtEvent, *mut aclrtEventRecordedStatus) -> aclE
     crate::event::aclrtQueryEventStatus;
 const _: unsafe extern "C" fn(aclrtEvent, *mut aclrtEventWaitStatus) -> aclError =
     crate::event::aclrtQueryEventWaitStatus;
+const _: unsafe extern "C" fn(*const aclrtRandomNumTaskInfo, aclrtStream, *mut c_void) -> aclError =
+    crate::task::aclrtRandomNumAsync;
 const _: unsafe extern "C" fn(aclrtEvent, aclrtStream) -> aclError = crate::event::aclrtRecordEvent;
 const _: unsafe extern "C" fn(aclrtEvent, aclrtStream, u32) -> aclError =
     crate::event::aclrtRecordEventWithFlag;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    *const c_void,
+    u64,
+    aclrtReduceKind,
+    aclDataType,
+    aclrtStream,
+    *mut c_void,
+) -> aclError = crate::task::aclrtReduceAsync;
 const _: unsafe extern "C" fn(*const c_char, aclrtDeviceStateCallback, *mut c_void) -> aclError =
     crate::device::aclrtRegDeviceStateCallback;
 const _: unsafe extern "C" fn(*const c_char, aclrtStreamStateCallback, *mut c_void) -> aclError =

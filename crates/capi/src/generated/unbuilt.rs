@@ -27,16 +27,6 @@ macro_rules! unbuilt {
 }
 
 unbuilt! {
-    fn aclrtAllocatorCreateDesc() -> aclrtAllocatorDesc = core::ptr::null_mut();
-    fn aclrtAllocatorDestroyDesc(allocatorDesc: aclrtAllocatorDesc) -> aclError;
-    fn aclrtAllocatorSetObjToDesc(allocatorDesc: aclrtAllocatorDesc, allocator: aclrtAllocator) -> aclError;
-    fn aclrtAllocatorSetAllocFuncToDesc(allocatorDesc: aclrtAllocatorDesc, func: aclrtAllocatorAllocFunc) -> aclError;
-    fn aclrtAllocatorSetFreeFuncToDesc(allocatorDesc: aclrtAllocatorDesc, func: aclrtAllocatorFreeFunc) -> aclError;
-    fn aclrtAllocatorSetAllocAdviseFuncToDesc(allocatorDesc: aclrtAllocatorDesc, func: aclrtAllocatorAllocAdviseFunc) -> aclError;
-    fn aclrtAllocatorSetGetAddrFromBlockFuncToDesc(allocatorDesc: aclrtAllocatorDesc, func: aclrtAllocatorGetAddrFromBlockFunc) -> aclError;
-    fn aclrtAllocatorRegister(stream: aclrtStream, allocatorDesc: aclrtAllocatorDesc) -> aclError;
-    fn aclrtAllocatorGetByStream(stream: aclrtStream, allocatorDesc: *mut aclrtAllocatorDesc, allocator: *mut aclrtAllocator, allocFunc: *mut aclrtAllocatorAllocFunc, freeFunc: *mut aclrtAllocatorFreeFunc, allocAdviseFunc: *mut aclrtAllocatorAllocAdviseFunc, getAddrFromBlockFunc: *mut aclrtAllocatorGetAddrFromBlockFunc) -> aclError;
-    fn aclrtAllocatorUnregister(stream: aclrtStream) -> aclError;
     fn aclrtGetArgsFromExceptionInfo(info: *const aclrtExceptionInfo, devArgsPtr: *mut *mut c_void, devArgsLen: *mut u32) -> aclError;
     fn aclrtGetFuncHandleFromExceptionInfo(info: *const aclrtExceptionInfo, func: *mut aclrtFuncHandle) -> aclError;
     fn aclrtBinarySetExceptionCallback(binHandle: aclrtBinHandle, callback: aclrtOpExceptionCallback, userData: *mut c_void) -> aclError;
@@ -97,7 +87,6 @@ unbuilt! {
     fn aclrtRecordNotify(notify: aclrtNotify, stream: aclrtStream) -> aclError;
     fn aclrtWaitAndResetNotify(notify: aclrtNotify, stream: aclrtStream, timeout: u32) -> aclError;
     fn aclrtGetNotifyId(notify: aclrtNotify, notifyId: *mut u32) -> aclError;
-    fn aclrtReduceAsync(dst: *mut c_void, src: *const c_void, count: u64, kind: aclrtReduceKind, r#type: aclDataType, stream: aclrtStream, reserve: *mut c_void) -> aclError;
     fn aclrtCreateLabel(label: *mut aclrtLabel) -> aclError;
     fn aclrtSetLabel(label: aclrtLabel, stream: aclrtStream) -> aclError;
     fn aclrtDestroyLabel(label: aclrtLabel) -> aclError;
@@ -174,7 +163,6 @@ unbuilt! {
     fn aclrtNpuGetFloatOverFlowStatus(outputAddr: *mut c_void, outputSize: u64, checkMode: u32, stream: aclrtStream) -> aclError;
     fn aclrtNpuClearFloatOverFlowStatus(checkMode: u32, stream: aclrtStream) -> aclError;
     fn aclrtGetHardwareSyncAddr(addr: *mut *mut c_void) -> aclError;
-    fn aclrtRandomNumAsync(taskInfo: *const aclrtRandomNumTaskInfo, stream: aclrtStream, reserve: *mut c_void) -> aclError;
     fn aclrtTaskUpdateAsync(taskStream: aclrtStream, taskId: u32, info: *mut aclrtTaskUpdateInfo, execStream: aclrtStream) -> aclError;
     fn aclrtCmoGetDescSize(size: *mut usize) -> aclError;
     fn aclrtCmoSetDesc(cmoDesc: *mut c_void, src: *mut c_void, size: usize) -> aclError;

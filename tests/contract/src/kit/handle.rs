@@ -40,6 +40,11 @@ impl Stream {
         self.0
     }
 
+    /// The handle, for somebody else to destroy.
+    pub fn keep(self) -> aclrtStream {
+        std::mem::ManuallyDrop::new(self).0
+    }
+
     /// Waits for its work.
     #[track_caller]
     pub fn wait(&self) {
@@ -113,6 +118,11 @@ impl Context {
         self.0
     }
 
+    /// The handle, for somebody else to destroy.
+    pub fn keep(self) -> aclrtContext {
+        std::mem::ManuallyDrop::new(self).0
+    }
+
     /// Runs `body` with this context current.
     #[track_caller]
     pub fn enter<T>(&self, body: impl FnOnce() -> T) -> T {
@@ -184,6 +194,18 @@ pub fn no_streams() -> Vec<aclrtStream> {
         all.push(stale_event());
     }
     all
+}
+
+/// What a call answers for everything that is no stream.
+#[track_caller]
+pub fn on_no_streams(call: impl Fn(aclrtStream) -> i32) -> Vec<i32> {
+    no_streams().into_iter().map(call).collect()
+}
+
+/// What a call answers for everything that is no event.
+#[track_caller]
+pub fn on_no_events(call: impl Fn(aclrtEvent) -> i32) -> Vec<i32> {
+    no_events().into_iter().map(call).collect()
 }
 
 /// Everything that is no event.

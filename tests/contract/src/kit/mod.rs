@@ -8,6 +8,7 @@
 mod handle;
 mod host;
 mod memory;
+mod symbol;
 mod work;
 
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -20,6 +21,7 @@ use ascendcl_sys::Table;
 pub use handle::*;
 pub use host::*;
 pub use memory::*;
+pub use symbol::*;
 pub use work::*;
 
 use crate::row::Test;
@@ -87,21 +89,52 @@ pub fn leave_devices() {
     }
 }
 
-/// Runs `body` on a thread that has set nothing.
-pub fn bare<T: Send>(body: impl FnOnce() -> T + Send) -> T {
-    match std::thread::scope(|scope| scope.spawn(body).join()) {
-        Ok(value) => value,
+/// Brings handles and addresses to another thread.
+struct Carry<T>(T);
+
+// SAFETY: used while the thread that owns the value waits for the other one (`bare`), or for handles and addresses, which
+// any thread may use.
+unsafe impl<T> Send for Carry<T> {}
+
+impl<T> Carry<T> {
+    fn take(self) -> T {
+        self.0
+    }
+}
+
+/// Runs `body` on a thread that has set nothing, and waits for it.
+pub fn bare<T>(body: impl FnOnce() -> T) -> T {
+    let body = Carry(body);
+    match std::thread::scope(|scope| scope.spawn(move || Carry(body.take()())).join()) {
+        Ok(value) => value.take(),
         // What it said is noted already.
         Err(_) => panic!("on another thread"),
     }
 }
 
-/// Runs `body` on a thread of its own that has set a device.
-pub fn on_device<T: Send>(test: &Test<'_>, device: i32, body: impl FnOnce() -> T + Send) -> T {
+/// Runs `body` on a thread of its own that has set a device, and waits for it.
+pub fn on_device<T>(test: &Test<'_>, device: i32, body: impl FnOnce() -> T) -> T {
     bare(|| {
         enter(test, device);
         body()
     })
+}
+
+/// Runs `body` on several threads at once, which have set nothing.
+pub fn together<T>(threads: usize, body: impl Fn() -> T + Sync) -> Vec<T> {
+    let start = std::sync::Barrier::new(threads);
+    let one = || {
+        start.wait();
+        Carry(body())
+    };
+    let ended = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
+        threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Result<Vec<_>, _>>()
+    });
+    match ended {
+        Ok(values) => values.into_iter().map(Carry::take).collect(),
+        Err(_) => panic!("on another thread"),
+    }
 }
 
 /// A text for C.

@@ -5,12 +5,11 @@ use crate::support;
 
 pub fn rows(r: &mut Rows) {
     r.row("*#01", |t| {
-        let mut codes: Vec<i32> = no_streams().iter().map(|s| acl!(aclrtSynchronizeStream(*s))).collect();
+        let mut codes = on_no_streams(|s| acl!(aclrtSynchronizeStream(s)));
         if t.supports("aclrtRecordEvent") {
             let stream = Stream::new();
-            codes.extend(no_events().iter().map(|e| acl!(aclrtRecordEvent(*e, stream.h()))));
-            let mut status = 0;
-            codes.extend(no_events().iter().map(|e| acl!(aclrtQueryEventStatus(*e, &mut status))));
+            codes.extend(on_no_events(|e| acl!(aclrtRecordEvent(e, stream.h()))));
+            codes.extend(on_no_events(|e| acl!(aclrtQueryEventStatus(e, &mut 0))));
         }
         codes
     });

@@ -8,13 +8,20 @@ use crate::row::Rows;
 
 mod all;
 mod context;
+mod device;
+mod device_info;
+mod symbol;
+mod system;
 
 /// Every chapter's.
 pub fn all() -> Rows {
     let mut rows = Rows::default();
-    for chapter in [all::rows, context::rows] {
-        chapter(&mut rows);
-    }
+    all::rows(&mut rows);
+    context::rows(&mut rows);
+    device::rows(&mut rows);
+    device_info::rows(&mut rows);
+    symbol::rows(&mut rows);
+    system::rows(&mut rows);
     rows
 }
 
