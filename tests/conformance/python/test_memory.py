@@ -176,3 +176,16 @@ def test_pageable_copies_of_the_generations(tmp_path):
     """
     assert run(code, TOPROPE_CANN="9", TOPROPE_PRODUCT="a2").split() == ["True", "True"]
     assert run(code, TOPROPE_CANN="8", TOPROPE_PRODUCT="a2").split()[1] == "True"
+
+
+def test_freed_pinned_memory_in_synchronous_calls(host):
+    """ours: as on a machine with a card, where the pages stay with the process. A public sample depends on it (docs/programs.md).
+    Asynchronous calls refuse it, and so do synchronous ones beyond the end of a block that lives."""
+    block = host(1 << 20)
+    assert acl.rt.free_host(block) == 0
+    assert acl.rt.memset(block, 4096, 5, 4096) == 0
+    assert content(block, 4096) == b"\x05" * 4096
+    stream, _ = acl.rt.create_stream()
+    assert acl.rt.memset_async(block, 4096, 5, 4096, stream) != 0
+    live = host(64)
+    assert acl.rt.memset(live, 1 << 20, 5, 1 << 20) != 0
