@@ -6,53 +6,38 @@
 
 use crate::row::Rows;
 
-
-            $($name::rows(&mut rows);)*
-            let mut rows = Rows::default();
-            rows
+macro_rules! chapters {
+    ($($name:ident;)*) => {
         $(mod $name;)*
+
         /// Every chapter's.
         pub fn all() -> Rows {
+            let mut rows = Rows::default();
+            $($name::rows(&mut rows);)*
+            rows
         }
-    ($($name:ident;)*) => {
-    all::rows(&mut rows);
+    };
+}
+
+chapters! {
     all;
     buffer;
     capability;
-    context::rows(&mut rows);
     context;
-    device::rows(&mut rows);
     device;
-    device_info::rows(&mut rows);
     device_info;
     exception;
     host;
     init;
-    let mut rows = Rows::default();
     managed;
     memory;
     pointer;
-    rows
     stream;
     stream_config;
-    symbol::rows(&mut rows);
     symbol;
-    system::rows(&mut rows);
     system;
     value;
     version;
-    };
-/// Every chapter's.
-chapters! {
-macro_rules! chapters {
-mod all;
-mod context;
-mod device;
-mod device_info;
-mod symbol;
-mod system;
-pub fn all() -> Rows {
-}
 }
 
 /// What every chapter needs.
