@@ -77,6 +77,6 @@ pub unsafe extern "C" fn aclrtSwitchLabelByIndex(
         arg::not_null(labelList, "labelList", "aclrtSwitchLabelByIndex#02")?;
         // aclrtSwitchLabelByIndex#11
         arg::not_null(stream, "stream", "aclrtSwitchLabelByIndex#03")?;
-        label::switch_by_index(rt, maxValue, arg::handle(labelList), arg::handle(stream))
+        label::switch_by_index(rt, ptr as usize, maxValue, arg::handle(labelList), arg::handle(stream))
     })
 }

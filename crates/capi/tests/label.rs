@@ -77,7 +77,7 @@ fn setting() {
     ok!(aclrtDestroyContext(second));
 }
 
-/// aclrtSwitchLabelByIndex#01, #02, #03, #06, #08 to #11
+/// aclrtSwitchLabelByIndex#01, #02, #03, #04, #06, #08 to #11
 #[test]
 fn jumping() {
     let other = context(0);
@@ -92,6 +92,8 @@ fn jumping() {
     refused!(ACL_ERROR_INVALID_PARAM, aclrtSwitchLabelByIndex(index, 2, list, null_mut()));
     refused!(ACL_ERROR_RT_INVALID_HANDLE, aclrtSwitchLabelByIndex(index, 2, list, list));
     refused!(ACL_ERROR_RT_INVALID_HANDLE, aclrtSwitchLabelByIndex(index, 2, stream, stream));
+    let mut local = 0_u32;
+    refused!(ACL_ERROR_RT_PARAM_INVALID, aclrtSwitchLabelByIndex((&raw mut local).cast(), 2, list, stream));
     refused!(ACL_ERROR_RT_PARAM_INVALID, aclrtSwitchLabelByIndex(index, 3, list, stream));
     refused!(ACL_ERROR_RT_STREAM_CONTEXT, aclrtSwitchLabelByIndex(index, 2, list, foreign));
     refused!(ACL_ERROR_RT_STREAM_MODEL, aclrtSwitchLabelByIndex(index, 2, list, stream));

@@ -5,9 +5,10 @@ use ascendcl_sys as sys;
 
 use crate::error::Result;
 use crate::handle::{Kind, Pin, Table, describe};
+use crate::memory::place::Side;
 use crate::process::Runtime;
 use crate::stream::{self, Stream};
-use crate::{observer, refuse, thread};
+use crate::{copy, observer, refuse, thread};
 
 /// Labels of a process. aclrtCreateLabel#03
 const MOST: usize = 65535;
@@ -98,13 +99,22 @@ pub fn set(rt: &Runtime, label: u64, stream: u64) -> Result<()> {
     in_no_model(&stream, "aclrtSetLabel#08")
 }
 
-/// aclrtSwitchLabelByIndex.
-pub fn switch_by_index(rt: &Runtime, max: u32, list: u64, stream: u64) -> Result<()> {
+/// aclrtSwitchLabelByIndex: `addr` is where the index will be.
+pub fn switch_by_index(rt: &Runtime, addr: usize, max: u32, list: u64, stream: u64) -> Result<()> {
     let Some(list) = rt.labels.lists.pin(list) else {
         return invalid(list, "labelList", Kind::LabelList);
     };
     let stream = stream::resolve(rt, stream)?;
-    // The page demands it and names no code.
+    // The page demands this and the next and names no code.
+    let index = copy::end(rt, &"ptr", addr, size_of::<u32>())?;
+    if index.place.side() == Side::Host {
+        return refuse!(
+            sys::ACL_ERROR_RT_PARAM_INVALID,
+            "aclrtSwitchLabelByIndex#04",
+            "ptr: {addr:#x} is {}, not device memory",
+            index.describe()
+        );
+    }
     if max as usize != list.labels.len() {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
