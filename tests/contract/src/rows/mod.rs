@@ -24,6 +24,8 @@ chapters! {
     context;
     device;
     device_info;
+    event;
+    event_query;
     exception;
     init;
     managed;
