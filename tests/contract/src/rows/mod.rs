@@ -26,6 +26,8 @@ chapters! {
     context;
     device;
     device_info;
+    event;
+    event_query;
     exception;
     host;
     init;
