@@ -30,6 +30,7 @@ chapters! {
     init;
     managed;
     memory;
+    overloads;
     pointer;
     stream_config;
     symbol;
