@@ -32,6 +32,7 @@ chapters! {
     memory;
     overloads;
     pointer;
+    policy;
     stream_config;
     symbol;
     system;
