@@ -15,6 +15,7 @@ mod package;
 mod place;
 mod symbol;
 mod work;
+mod wrapped;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::null_mut;
@@ -33,6 +34,7 @@ pub use package::*;
 pub use place::*;
 pub use symbol::*;
 pub use work::*;
+pub use wrapped::*;
 
 use crate::row::Test;
 use crate::symbols::SYMBOLS;

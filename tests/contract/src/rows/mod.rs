@@ -33,7 +33,9 @@ chapters! {
     init;
     managed;
     memory;
+    overloads;
     pointer;
+    policy;
     stream;
     stream_config;
     symbol;
