@@ -22,6 +22,7 @@ macro_rules! chapters {
 chapters! {
     all;
     context;
+    copy;
     device;
     device_info;
     exception;
