@@ -24,6 +24,7 @@ chapters! {
     buffer;
     capability;
     context;
+    copy;
     device;
     device_info;
     event;
