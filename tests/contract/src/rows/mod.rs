@@ -27,6 +27,7 @@ chapters! {
     device;
     device_info;
     exception;
+    general;
     init;
     managed;
     memory;
