@@ -26,6 +26,8 @@ chapters! {
     context;
     device;
     device_info;
+    event;
+    event_query;
     exception;
     general;
     init;
@@ -34,6 +36,7 @@ chapters! {
     overloads;
     pointer;
     policy;
+    stream;
     stream_config;
     symbol;
     system;
