@@ -30,7 +30,11 @@ chapters! {
     event;
     event_query;
     exception;
+<<<<<<< HEAD
     host;
+=======
+    general;
+>>>>>>> refs/heads/conC
     init;
     managed;
     memory;
