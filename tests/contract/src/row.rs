@@ -290,8 +290,9 @@ impl Plan {
         if spec.unbuilt.contains(rule.base()) {
             return Standing::NotBuilt;
         }
-        if named.is_some() && spec.functions.contains_key(rule.base()) && !spec.supports(rule.base(), key) {
-            return Standing::Refused;
+        if spec.functions.contains_key(rule.base()) && !spec.supports(rule.base(), key) {
+            // A rule about chips in words is about those that have the function.
+            return if named.is_some() { Standing::Refused } else { Standing::Elsewhere };
         }
         match self.row(&rule.id) {
             Some(row) if row.conditions.iter().any(|condition| !condition(spec, target)) => {

@@ -16,6 +16,20 @@ macro_rules! overloads {
 }
 
 overloads! {
+    /// `aclrtSynchronizeDevice(timeout)`.
+    cpp_synchronize_device(timeout: i32);
+    /// `aclrtSynchronizeStream(stream, timeout)`.
+    cpp_synchronize_stream(stream: Ptr, timeout: i32);
+    /// `aclrtSynchronizeEvent(event, timeout)`.
+    cpp_synchronize_event(event: Ptr, timeout: i32);
+    /// `aclrtStreamWaitEvent(stream, event, timeout)`.
+    cpp_stream_wait_event(stream: Ptr, event: Ptr, timeout: i32);
+    /// `aclrtCreateStream(stream, priority, flag)`.
+    cpp_create_stream(stream: *mut Ptr, priority: u32, flag: u32);
+    /// `aclrtCreateEvent(event, flag)`.
+    cpp_create_event(event: *mut Ptr, flag: u32);
+    /// `aclrtSetOpExecuteTimeOut(timeout, actualTimeout)`.
+    cpp_set_op_execute_timeout(timeout: u64, actual: *mut u64);
     /// `aclrtMalloc(T **, size)`.
     cpp_malloc(pointer: *mut Ptr, size: usize);
     /// `aclrtMalloc(T **, size, policy, cfg)`.

@@ -21,19 +21,28 @@ macro_rules! chapters {
 
 chapters! {
     all;
+    buffer;
+    capability;
     context;
     copy;
     device;
     device_info;
+    event;
+    event_query;
     exception;
     host;
     init;
     managed;
     memory;
+    overloads;
     pointer;
+    policy;
+    stream;
+    stream_config;
     symbol;
     system;
     value;
+    version;
 }
 
 /// What every chapter needs.
