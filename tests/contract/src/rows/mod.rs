@@ -21,6 +21,7 @@ macro_rules! chapters {
 
 chapters! {
     all;
+    callback;
     context;
     device;
     device_info;
@@ -34,6 +35,7 @@ chapters! {
     stream;
     symbol;
     system;
+    timeout;
     value;
 }
 
