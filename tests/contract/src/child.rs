@@ -20,6 +20,9 @@ pub const TARGET: &str = "TOPROPE_CONTRACT_TARGET";
 /// Stands for a line end within a line.
 pub const FOLD: char = '\u{1f}';
 
+/// Variable with the id of a row that is to crash: for tests of the suite itself.
+const CRASH: &str = "CONTRACT_CRASH";
+
 /// What the last panic said, and where.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
@@ -55,6 +58,9 @@ fn prove(plan: &Plan, spec: &Spec, target: &Target, rule: &Rule) {
     let result = match plan.standing(spec, rule, target) {
         Standing::Runs(row) => {
             say(&format!("@row {}", rule.id));
+            if std::env::var(CRASH).is_ok_and(|id| id == rule.id) {
+                std::process::abort();
+            }
             run(row, &test)
         }
         Standing::Refused => {

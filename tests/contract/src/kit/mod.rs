@@ -11,9 +11,11 @@ mod handle;
 mod host;
 mod managed;
 mod memory;
+mod package;
 mod place;
 mod symbol;
 mod work;
+mod wrapped;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::null_mut;
@@ -28,9 +30,11 @@ pub use handle::*;
 pub use host::*;
 pub use managed::*;
 pub use memory::*;
+pub use package::*;
 pub use place::*;
 pub use symbol::*;
 pub use work::*;
+pub use wrapped::*;
 
 use crate::row::Test;
 use crate::symbols::SYMBOLS;

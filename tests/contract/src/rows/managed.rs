@@ -257,7 +257,9 @@ fn attribute(r: &mut Rows) {
     });
     r.decided("aclrtMemManagedGetAttr#09", |_| {
         let block = Managed::new(PAGE);
-        [4, 8, 64].map(|room| same("a multiple of 4", ask(ACCESSED_BY, block.p(), PAGE, room), 0));
+        for room in [4, 8, 64] {
+            same("a multiple of 4", ask(ACCESSED_BY, block.p(), PAGE, room), 0);
+        }
         [0, 1, 3, 5, 10].map(|room| ask(ACCESSED_BY, block.p(), PAGE, room))
     });
 }

@@ -21,22 +21,29 @@ macro_rules! chapters {
 
 chapters! {
     all;
+    buffer;
     callback;
+    capability;
     context;
     device;
     device_info;
     event;
     event_query;
     exception;
+    general;
     init;
     managed;
     memory;
+    overloads;
     pointer;
+    policy;
     stream;
+    stream_config;
     symbol;
     system;
     timeout;
     value;
+    version;
 }
 
 /// What every chapter needs.

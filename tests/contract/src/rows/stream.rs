@@ -283,9 +283,12 @@ fn failure_mode(r: &mut Rows) {
             context.enter(|| {
                 let (first, second) = (Stream::new(), Stream::new());
                 same_code("stop on failure", set(first.h()), 0);
+                // Held, since a stream that has failed takes no more.
+                let gate = held(first.h());
                 let code = fail(first.h());
                 let later = Flag::new();
                 later.after(first.h());
+                gate.open();
                 code!(code, aclrtSynchronizeStream(first.h()));
                 assert!(!later.is(), "dropped");
                 let (func, arg) = once(|| {});
