@@ -22,6 +22,7 @@ macro_rules! chapters {
 chapters! {
     all;
     buffer;
+    callback;
     capability;
     context;
     copy;
@@ -30,11 +31,8 @@ chapters! {
     event;
     event_query;
     exception;
-<<<<<<< HEAD
-    host;
-=======
     general;
->>>>>>> refs/heads/conC
+    host;
     init;
     managed;
     memory;
@@ -45,6 +43,7 @@ chapters! {
     stream_config;
     symbol;
     system;
+    timeout;
     value;
     version;
 }
