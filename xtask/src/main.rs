@@ -4,7 +4,9 @@
 mod abi;
 mod bench;
 mod generate;
+mod python;
 mod san;
+mod soak;
 mod test;
 
 use std::process::ExitCode;
@@ -13,10 +15,12 @@ const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
   test   build everything and run every test   (--dev, --filter NAME, --list)
   gen    write the generated files from spec/  (--check: fail when a committed one is stale)
   abi    compare library, headers and spec     (LIBRARY: not the one that cargo builds)
+  python build the module acl                   (--release, --wheel: into target/wheels)
   san    the C and C++ tests under sanitizers  (--filter NAME, --only address|thread)
   loom   the engine's models under loom
   miri   the engine's tests under Miri
   fuzz   random call sequences on the C ABI    (--runs N, --seed N)
+  soak   the long random runs                  (--seconds N of each, --seed N)
   bench  measure, interleaved with peers       ([LETTERS] [--rounds N])";
 
 fn main() -> ExitCode {
@@ -27,10 +31,12 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "gen" => generate::run(&rest),
         "abi" => abi::run(&rest),
+        "python" => python::run(&rest),
         "san" => san::run(&rest),
         "loom" => test::engine::loom(&rest),
         "miri" => test::engine::miri(&rest),
         "fuzz" => test::sequences::fuzz(&rest),
+        "soak" => soak::run(&rest),
         "bench" => bench::run(&rest),
         "" | "help" | "--help" => {
             println!("{USAGE}");

@@ -3,6 +3,7 @@
 //! [`generated`].
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
+pub mod allocator;
 mod arg;
 pub mod buffer;
 pub mod callback;
@@ -15,13 +16,16 @@ pub mod exception;
 mod generated;
 pub mod host;
 pub mod init;
+pub mod label;
 pub mod log;
 pub mod managed;
 pub mod memory;
+pub mod notify;
 pub mod pointer;
 pub mod stream;
 pub mod symbol;
 pub mod system;
+pub mod task;
 pub mod timeout;
 pub mod value;
 pub mod version;

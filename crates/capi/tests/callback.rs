@@ -274,6 +274,38 @@ fn ending_a_subscription_leaves_nobody_waiting() {
     ok!(aclrtDestroyStream(stream));
 }
 
+/// A blocking callback that returns after its subscription has ended lets go of nobody else's stream.
+#[test]
+fn a_late_callback_opens_no_later_subscription() {
+    device(0);
+    let (one, other) = (stream(), stream());
+    let (slow, idle) = (Reporter::new(), Reporter::new());
+    ok!(aclrtSubscribeReport(slow.id, one));
+    let (begun, go) = (Latch::new(), Latch::new());
+    let (say, wait) = (begun.clone(), go.clone());
+    callback(one, BLOCK, move || {
+        say.open();
+        wait.wait();
+    });
+    let processed = slow.process(20_000);
+    assert!(begun.wait());
+    ok!(aclrtUnSubscribeReport(slow.id, one));
+    ok!(aclrtSubscribeReport(idle.id, other));
+    let log = Log::default();
+    let ran = log.clone();
+    callback(other, BLOCK, move || ran.note(1));
+    go.open();
+    assert_eq!(processed.recv().unwrap(), 0);
+    refused!(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStreamWithTimeout(other, 50));
+    assert_eq!(idle.process(20_000).recv().unwrap(), 0);
+    ok!(aclrtSynchronizeStream(other));
+    assert_eq!(log.get(), [1]);
+    slow.end();
+    idle.end();
+    ok!(aclrtDestroyStream(one));
+    ok!(aclrtDestroyStream(other));
+}
+
 /// aclrtLaunchCallback#10: synchronizing the stream that waits for the callback is refused; other calls work inside.
 #[test]
 fn calling_in_from_a_callback() {

@@ -11,10 +11,12 @@ use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use ascendcl::callback::aclrtLaunchHostFunc;
 use ascendcl::context::*;
 use ascendcl::device::*;
 use ascendcl::exception::*;
 use ascendcl::init::*;
+use ascendcl::stream::*;
 use ascendcl_sys::*;
 use child::{alone, message};
 use toprope_engine::queue::Task;
@@ -188,6 +190,64 @@ fn callbacks_are_told_of_failed_tasks() {
         assert_eq!(unsafe { aclrtSetExceptionInfoCallback(None) }, 0);
         assert_eq!(fail_task(code), []);
         assert!(runtime().unwrap().exceptions.is_idle());
+    });
+}
+
+/// What calls answered from within a callback.
+static ANSWERS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+static RAN: AtomicU64 = AtomicU64::new(0);
+
+unsafe extern "C" fn count(_: *mut std::ffi::c_void) {
+    RAN.fetch_add(1, Ordering::Relaxed);
+}
+
+unsafe extern "C" fn calls_in(_: *mut aclrtExceptionInfo) {
+    let mut answers = ANSWERS.lock().unwrap();
+    let (mut own, mut other) = (null_mut(), null_mut());
+    unsafe {
+        answers.push(aclrtSetDevice(6));
+        answers.push(aclrtCtxGetCurrentDefaultStream(&mut own));
+        // Its own stream waits for this very callback; so does its device. Other streams do not.
+        answers.push(aclrtSynchronizeStream(own));
+        answers.push(aclrtSynchronizeDevice());
+        answers.push(aclrtCreateStream(&mut other));
+        answers.push(aclrtLaunchHostFunc(other, Some(count), null_mut()));
+        answers.push(aclrtSynchronizeStream(other));
+        answers.push(aclrtDestroyStream(other));
+        answers.push(aclrtResetDeviceForce(6));
+    }
+}
+
+/// ours: as aclrtLaunchHostFunc#07: what would wait for itself is refused, all else works. On one processor there is one
+/// worker, which the callback blocks.
+#[test]
+fn callbacks_of_exceptions_may_call_in() {
+    alone("callbacks_of_exceptions_may_call_in", &[], || unsafe {
+        let mut one: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, size_of_val(&one), &mut one);
+        let first = (0..libc::CPU_SETSIZE as usize).find(|cpu| libc::CPU_ISSET(*cpu, &one)).unwrap();
+        libc::CPU_ZERO(&mut one);
+        libc::CPU_SET(first, &mut one);
+        assert_eq!(libc::sched_setaffinity(0, size_of_val(&one), &one), 0);
+        assert_eq!(aclrtSetDevice(6), 0);
+        assert_eq!(aclrtExceptionInfoCallbackRegister(Some(calls_in)), 0);
+        let mut stream = null_mut();
+        assert_eq!(aclrtCtxGetCurrentDefaultStream(&mut stream), 0);
+        let rt = runtime().unwrap();
+        let pin = rt.streams.pin(stream as u64).unwrap();
+        pin.push(rt, Task::Fail { code: 9 });
+        let mark = pin.mark(rt);
+        drop(pin);
+        // Not helped by this thread: the worker runs it.
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !rt.engine.query(mark) {
+            assert!(std::time::Instant::now() < end, "the callback hangs");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let own = ACL_ERROR_RT_PARAM_INVALID;
+        assert_eq!(*ANSWERS.lock().unwrap(), [0, 0, own, own, 0, 0, 0, 0, 0]);
+        assert_eq!(RAN.load(Ordering::Relaxed), 1);
+        assert_eq!(aclrtSynchronizeStream(stream), ACL_ERROR_RT_INVALID_HANDLE, "the device was reset");
     });
 }
 

@@ -23,7 +23,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a program: an executable, or a .c, .cc, .cpp source, which is compiled first
+    /// Run a program: an executable, a Python script, or a .c, .cc, .cpp source, which is compiled first
     Run(run::Args),
     /// Write a tree shaped like the vendor's toolkit, for build scripts
     Sdk(sdk::Args),

@@ -55,7 +55,8 @@ pub fn run(args: Args) -> Result<ExitCode, Refused> {
     let (program, rest) = args.program.split_first().ok_or("no program given")?;
     let source = Path::new(program);
     if source.extension().is_some_and(|ext| ext == "py") {
-        return Err("Python programs need the module acl, which this version does not have yet".into());
+        exists(source)?;
+        return python(&start, &args.program);
     }
     match compile::language(source) {
         Some(language) => {
@@ -134,15 +135,12 @@ impl Start {
 
     /// A command with the library, and the names that link lines use for it, in the loader's path.
     fn command(&self, program: &OsStr, args: &[OsString]) -> Command {
-        let mut path = OsString::from(&self.libraries);
+        let mut folders = self.libraries.clone().into_os_string();
         if let Some(home) = &self.home {
-            path.push(":");
-            path.push(home.join("lib64"));
+            folders.push(":");
+            folders.push(home.join("lib64"));
         }
-        if let Some(inherited) = env::var_os("LD_LIBRARY_PATH").filter(|path| !path.is_empty()) {
-            path.push(":");
-            path.push(inherited);
-        }
+        let path = in_front(Path::new(&folders), "LD_LIBRARY_PATH");
         let mut command = Command::new(program);
         command
             .args(args)
@@ -153,6 +151,43 @@ impl Start {
         }
         command
     }
+}
+
+/// Takes this process's place with the Python interpreter, the module `acl` in its path.
+fn python(start: &Start, script_and_args: &[OsString]) -> Result<ExitCode, Refused> {
+    let modules = start.libraries.join("python");
+    if !modules.join("acl/__init__.py").is_file() {
+        let flag = if start.libraries.ends_with("release") { " --release" } else { "" };
+        return Err(format!(
+            "the module acl is missing in {}; `cargo xtask python{flag}` builds it",
+            modules.display()
+        )
+        .into());
+    }
+    let interpreter =
+        env::var_os("PYTHON").filter(|name| !name.is_empty()).unwrap_or_else(|| "python3".into());
+    let error = start
+        .command(&interpreter, script_and_args)
+        .env("PYTHONPATH", in_front(&modules, "PYTHONPATH"))
+        .exec();
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return Err(format!(
+            "no interpreter {}; install Python 3 or name it in PYTHON",
+            interpreter.display()
+        )
+        .into());
+    }
+    Err(format!("cannot start {}: {error}", interpreter.display()).into())
+}
+
+/// A search path of the environment with a folder in front.
+fn in_front(folder: &Path, variable: &str) -> OsString {
+    let mut path = OsString::from(folder);
+    if let Some(inherited) = env::var_os(variable).filter(|path| !path.is_empty()) {
+        path.push(":");
+        path.push(inherited);
+    }
+    path
 }
 
 /// The folder of this command, if the library is in it.

@@ -153,6 +153,22 @@ int main(void) {
 }
 
 #[test]
+fn scripts_get_the_module_or_are_told_how_to_build_it() {
+    let file = source("script.py", "import acl, sys\nprint(acl.rt.get_device_count(), sys.argv[1])\n");
+    let module = Path::new(env!("CARGO_BIN_EXE_toprope")).with_file_name("python").join("acl/__init__.py");
+    let output = toprope().arg("run").arg("--devices").arg("3").arg(&file).arg("--x").output().unwrap();
+    if module.is_file() {
+        assert_eq!(stdout(&output), "(3, 0) --x\n", "{}", stderr(&output));
+    } else {
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("`cargo xtask python"), "{}", stderr(&output));
+    }
+    refused(&["run", "/no/such/script.py"], "no program /no/such/script.py");
+    let output = toprope().env("PYTHON", "no-such-python").arg("run").arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+}
+
+#[test]
 fn the_sdk_tree_builds_programs_by_the_names_they_use() {
     let folder = scratch("sdk").join("tree");
     let _ = std::fs::remove_dir_all(&folder);

@@ -114,7 +114,7 @@ pub trait Probe: Send + Sync {
     /// A task ended; called before its position becomes done.
     fn done(&self, stream: Stream, position: u64);
     /// A task failed. Called whether or not the engine is watched, on the thread that ran the task (a kernel that
-    /// faulted or was given up: on the thread that took over).
+    /// faulted or was given up: on the thread that took over). Functions of the program are called by [`Engine::callback`].
     fn failed(&self, stream: Stream, failure: Failure);
 }
 

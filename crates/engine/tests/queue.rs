@@ -164,6 +164,7 @@ fn signals_count_from_their_opening_and_end_all_their_marks() {
     sync(&engine, stream);
     let second = engine.open_signal().unwrap();
     assert_eq!(second, first, "the index is used again");
+    engine.reach(far);
     assert!(engine.query(far) && engine.query(engine.signal_mark(second, 0)));
     assert!(!engine.query(engine.signal_mark(second, 1)));
     engine.push(stream, Task::Advance { mark: engine.signal_mark(second, 3) });
@@ -472,6 +473,55 @@ fn the_probe_sees_each_task_begin_and_end_before_it_is_done() {
     assert_eq!(*log.0.lock().unwrap(), [('f', 1), ('s', 2), ('d', 2), ('s', 3), ('f', 3), ('d', 3)]);
 }
 
+/// Calls back about each failure, as a program would be.
+#[derive(Default)]
+struct Asks(std::sync::OnceLock<Box<dyn Fn(Stream) + Send + Sync>>);
+
+impl Probe for Asks {
+    fn started(&self, _: Stream, _: u64) {}
+    fn done(&self, _: Stream, _: u64) {}
+    fn failed(&self, stream: Stream, _: Failure) {
+        if let Some(asked) = self.0.get() {
+            asked(stream);
+        }
+    }
+}
+
+#[test]
+fn a_callback_about_a_failure_may_wait_for_other_streams() {
+    let asks = Arc::new(Asks::default());
+    let config = Config { workers: 1, ..Config::new(Box::new(Arc::clone(&asks))) };
+    let engine = Arc::new(Engine::new(config));
+    let (failing, other) = (engine.open(0, 0).unwrap(), engine.open(0, 0).unwrap());
+    let (ran, waited) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (inner, flags) = (Arc::downgrade(&engine), (ran.clone(), waited.clone()));
+    let asked = move |stream| {
+        let engine = inner.upgrade().unwrap();
+        assert!(!engine.runs(stream));
+        engine.callback(stream, || {
+            assert!(engine.runs(stream) && !engine.runs(other));
+            // The only worker is here.
+            let run = flags.0.clone();
+            let task = move || {
+                run.store(true, Ordering::Release);
+                Ok(())
+            };
+            engine.push(other, work(true, task));
+            let done = engine.wait(engine.mark(other), long()) == Waited::Done;
+            flags.1.store(done, Ordering::Release);
+        });
+        assert!(!engine.runs(stream));
+    };
+    assert!(asks.0.set(Box::new(asked)).is_ok());
+    for _ in 0..50 {
+        ran.store(false, Ordering::Release);
+        engine.push(failing, Task::Fail { code: 9 });
+        until("the failure is not told", || engine.query(engine.mark(failing)));
+        assert!(ran.load(Ordering::Acquire) && waited.load(Ordering::Acquire));
+        assert_eq!(engine.take_failure(failing).map(|f| f.code), Some(9));
+    }
+}
+
 #[test]
 fn a_kernel_that_faults_fails_its_stream_and_the_worker_is_replaced() {
     let engine = Engine::new(Config { workers: 1, kernel_fault_code: 88, ..Config::new(Box::new(Silent)) });
@@ -530,6 +580,40 @@ fn a_kernel_that_runs_too_long_can_be_given_up() {
     assert!(ran.load(Ordering::Acquire));
     assert_eq!(engine.failure(stream), Some(Failure { code: 99, position }));
     release.store(true, Ordering::Release);
+}
+
+#[test]
+fn giving_up_hits_no_other_kernel() {
+    let engine = one_worker();
+    let (hunted, other) = (engine.open(0, 0).unwrap(), engine.open(0, 0).unwrap());
+    let stop = AtomicBool::new(false);
+    let mut hits = 0;
+    std::thread::scope(|scope| {
+        let hunter = scope.spawn(|| {
+            let mut hits = 0;
+            while !stop.load(Ordering::Acquire) {
+                hits += u32::from(engine.abandon(hunted, 8));
+            }
+            hits
+        });
+        let end = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < end {
+            // In turn: each kernel waits for the one of the other stream.
+            for _ in 0..64 {
+                for (stream, before) in [(hunted, other), (other, hunted)] {
+                    let mark = engine.mark(before);
+                    engine.push(stream, Task::Wait { mark, timeout_ms: 0, code: 0 });
+                    engine.push(stream, work(true, || Ok(())));
+                }
+            }
+            sync(&engine, hunted);
+            sync(&engine, other);
+        }
+        stop.store(true, Ordering::Release);
+        hits = hunter.join().unwrap();
+    });
+    assert_eq!(engine.failure(other), None, "after {hits} hits");
+    assert_eq!(engine.failure(hunted).is_some(), hits > 0);
 }
 
 #[test]

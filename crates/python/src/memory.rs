@@ -200,7 +200,10 @@ pub fn rt_mem_uce_repair(device_id: i32, infos: &Bound<'_, PyList>) -> PyResult<
         errors.push(aclrtMemUceInfo {
             addr: dict::get(&info, "addr")?.extract::<usize>()? as _,
             len: dict::get(&info, "len")?.extract()?,
-            ..no_error()
+            reserved: match info.get_item("reserved")? {
+                Some(words) => words.extract()?,
+                None => no_error().reserved,
+            },
         });
     }
     // SAFETY: an array of the size that is told.

@@ -76,7 +76,8 @@ fn array<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = given.py();
     // An array comes from a NumPy that has been imported.
     let loaded = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?.get_item("numpy")?;
-    if let Some(numpy) = loaded
+    // A module that may not be imported is None there.
+    if let Some(numpy) = loaded.filter(|numpy| !numpy.is_none())
         && given.is_instance(&numpy.getattr("ndarray")?)?
     {
         return Ok(given.clone());

@@ -8,14 +8,13 @@
 //!
 //! Lock order: a stream's seat, then the desk, then a mailbox. None is held while a function of the program runs.
 
-use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
-use toprope_engine::queue::{self, Signal, Task, Work};
+use toprope_engine::queue::{Mark, Signal, Task, Work};
 
 use crate::error::Result;
 use crate::observer::{self, Enqueued};
@@ -222,30 +221,21 @@ fn this_thread() -> u64 {
     unsafe { libc::pthread_self() as u64 }
 }
 
-thread_local! {
-    /// The stream that waits for the callback which this thread runs.
-    static HOLDING: Cell<Option<queue::Stream>> = const { Cell::new(None) };
-}
-
-/// The stream that waits for a callback which the calling thread runs, if it runs one.
-#[inline]
-pub(crate) fn inside(rt: &Runtime) -> Option<queue::Stream> {
-    HOLDING.try_with(Cell::get).ok().flatten().or_else(|| rt.engine.running())
-}
-
 /// Runs a callback, unless its subscription ended meanwhile.
 fn run(rt: &Runtime, report: Report) {
     if !report.live.load(Ordering::Acquire) {
         return;
     }
     observer::tell(|o| o.host_ordered(report.after));
-    let holding = report.gate.map(|_| report.queue).or_else(|| HOLDING.get());
-    let before = HOLDING.replace(holding);
     // SAFETY: the program gave function and word to aclrtLaunchCallback for this call.
-    unsafe { (report.func)(report.arg.0) };
-    HOLDING.set(before);
-    if let Some((gate, position)) = report.gate {
-        rt.engine.advance(gate, position);
+    let function = || unsafe { (report.func)(report.arg.0) };
+    match report.gate {
+        None => function(),
+        Some(gate) => {
+            rt.engine.callback(report.queue, function);
+            // By its mark: the subscription may have ended while the function ran, and its signal be another one's by now.
+            rt.engine.reach(gate);
+        }
     }
 }
 
@@ -305,8 +295,7 @@ pub fn launch(
         user_code: false,
     };
     let position = stream.push(rt, Task::Work(Box::new(work)));
-    if let Some((gate, position)) = gate {
-        let mark = rt.engine.signal_mark(gate, position);
+    if let Some(mark) = gate {
         stream.push(rt, Task::Wait { mark, timeout_ms: 0, code: 0 });
     }
     tell_enqueued(rt, Api::aclrtLaunchCallback, handle, &stream, position);
@@ -314,8 +303,8 @@ pub fn launch(
 }
 
 impl Subscription {
-    /// Gate and position of the next blocking callback.
-    fn next_gate(&mut self, rt: &Runtime) -> Result<(Signal, u64)> {
+    /// What opens when the next blocking callback has returned.
+    fn next_gate(&mut self, rt: &Runtime) -> Result<Mark> {
         let gate = match self.gate.or_else(|| rt.engine.open_signal()) {
             Some(gate) => *self.gate.insert(gate),
             None => {
@@ -327,7 +316,7 @@ impl Subscription {
             }
         };
         self.blocking += 1;
-        Ok((gate, self.blocking))
+        Ok(rt.engine.signal_mark(gate, self.blocking))
     }
 }
 

@@ -59,8 +59,8 @@ pub fn memcpy(rt: &Runtime, dst: usize, dest_max: usize, src: usize, count: usiz
     // aclrtMemcpy#11
     let device = thread::current(rt)?.device;
     // aclrtMemcpy#08, #13, #14: addresses decide, and every pair of places can be copied but the aliases.
-    let dst = end(rt, &"dst", dst, count)?;
-    let src = end(rt, &"src", src, count)?;
+    let dst = end_now(rt, &"dst", dst, count)?;
+    let src = end_now(rt, &"src", src, count)?;
     reachable(rt, device, &dst, &src, "aclrtMemcpy#10")?;
     now(rt, Api::aclrtMemcpy, &dst, &src)
 }
@@ -118,6 +118,13 @@ fn fits(count: usize, dest_max: usize, rule: &'static str) -> Result<()> {
 #[inline]
 pub(crate) fn end(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) -> Result<Span> {
     let span = place::locate(rt, name, addr, len)?;
+    if span.place == Place::Alias { alias(name, &span) } else { Ok(span) }
+}
+
+/// [`end`] of a copy or fill that is done before the call returns.
+#[inline]
+pub(crate) fn end_now(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) -> Result<Span> {
+    let span = place::locate_now(rt, name, addr, len)?;
     if span.place == Place::Alias { alias(name, &span) } else { Ok(span) }
 }
 

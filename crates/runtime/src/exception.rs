@@ -154,7 +154,7 @@ pub(crate) fn failed(stream: queue::Stream, failure: Failure) {
     });
     for func in functions {
         // SAFETY: the program registered the function for this argument, an opaque pointer.
-        unsafe { func(handle as *mut sys::aclrtExceptionInfo) };
+        rt.engine.callback(stream, || unsafe { func(handle as *mut sys::aclrtExceptionInfo) });
     }
     rt.exceptions.infos.remove(handle);
 }

@@ -4,6 +4,7 @@
 //! Where to look: the C name without its prefix and noun is the function here (`aclrtStreamWaitEvent` is
 //! [`stream`]`::wait_event` or [`event`]`::…`), and each check names the row of `spec/constraints*.csv` it comes from.
 
+pub mod allocator;
 pub mod buffer;
 pub mod bytes;
 pub mod call;
@@ -19,9 +20,11 @@ pub mod generated;
 pub mod handle;
 pub mod host;
 pub mod init;
+pub mod label;
 pub mod log;
 pub mod managed;
 pub mod memory;
+pub mod notify;
 pub mod observer;
 pub mod pointer;
 pub mod process;
@@ -29,6 +32,7 @@ pub mod profile;
 pub mod stream;
 pub mod symbol;
 pub mod system;
+pub mod task;
 pub mod thread;
 pub mod timeout;
 pub mod value;

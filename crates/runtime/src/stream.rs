@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ascendcl_sys as sys;
 use toprope_engine::queue::{self, Mark, Signal, Task};
 
-use crate::callback::{self, Seat};
+use crate::callback::Seat;
 use crate::context::{self, Context};
 use crate::error::Result;
 use crate::exception::Origin;
@@ -123,7 +123,7 @@ impl Stream {
 
     /// Waits until every task is done, or drops the tasks of a stream that does not run any.
     pub(crate) fn drain(&self, rt: &Runtime) {
-        if callback::inside(rt) == Some(self.queue) {
+        if rt.engine.runs(self.queue) {
             // The callback that is running is one of the tasks; the engine lets the rest run out by itself.
         } else if self.keeps_tasks() || self.closed_for(BROKEN) {
             rt.engine.abort(self.queue);
@@ -137,7 +137,7 @@ impl Stream {
     pub(crate) fn run_out(&self, rt: &Runtime) {
         const PATIENCE: Duration = Duration::from_secs(1);
         let mark = self.mark(rt);
-        while !self.keeps_tasks() && !self.closed_for(BROKEN) && callback::inside(rt) != Some(self.queue) {
+        while !self.keeps_tasks() && !self.closed_for(BROKEN) && !rt.engine.runs(self.queue) {
             let before = rt.engine.listens(mark);
             if rt.engine.wait(mark, Instant::now().checked_add(PATIENCE)) == queue::Waited::Done {
                 return;

@@ -98,6 +98,10 @@ fn product(out: &mut String, spec: &Spec, row: Row<'_>) -> Result<()> {
     let _ = writeln!(out, "topology: {:#x},", mask(spec, row, "topology", "ACL_RT_DEVS_TOPOLOGY_")?);
     let modes = constants(spec, row, "sat_modes", "aclrtFloatOverflowMode", "ACL_RT_OVERFLOW_MODE_")?;
     let _ = writeln!(out, "sat_modes: &{modes:?},");
+    let kinds = constants(spec, row, "reduce_kinds", "aclrtReduceKind", "ACL_RT_MEMCPY_SDMA_AUTOMATIC_")?;
+    let _ = writeln!(out, "reduce_kinds: &{kinds:?},");
+    let types = constants(spec, row, "reduce_types", "aclDataType", "ACL_")?;
+    let _ = writeln!(out, "reduce_types: &{types:?},");
     let attributes = constants(spec, row, "cann_attributes", "aclCannAttr", "ACL_CANN_ATTR_")?;
     let _ = writeln!(out, "cann_attributes: &{attributes:?},");
     let stack = match row.get("aicore_stack_max")? {
@@ -255,6 +259,10 @@ pub struct Product {
     pub topology: u64,
     /// `aclrtFloatOverflowMode` values that can be set; the first is the default.
     pub sat_modes: &'static [u32],
+    /// `aclrtReduceKind` values that aclrtReduceAsync has.
+    pub reduce_kinds: &'static [u32],
+    /// `aclDataType` values that aclrtReduceAsync has.
+    pub reduce_types: &'static [i32],
     /// `aclCannAttr` values that are supported.
     pub cann_attributes: &'static [i32],
     /// Largest stack of an AI core, in bytes; `None`: it cannot be set.

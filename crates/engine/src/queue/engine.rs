@@ -202,6 +202,12 @@ impl Engine {
         self.core.advance(self.core.signal_mark(signal, position));
     }
 
+    /// Advances the signal of a mark to it. A mark keeps its meaning: made before the signal was closed, it moves nobody
+    /// who has opened the signal since.
+    pub fn reach(&self, mark: Mark) {
+        self.core.advance(mark);
+    }
+
     /// Rings for those who wait for a condition of this key ([`super::Poll`]), from outside any stream.
     pub fn ring(&self, key: usize) {
         self.core.ring(key);
@@ -217,10 +223,18 @@ impl Engine {
         self.core.watched.store(on, Ordering::Relaxed);
     }
 
-    /// The stream whose host function or kernel the calling thread runs, if it runs one.
+    /// Whether the calling thread runs code of the program that a task of the stream waits for: a host function, a kernel,
+    /// or what [`Engine::callback`] was given. To wait for the stream there would be to wait for oneself.
     #[inline]
-    pub fn running(&self) -> Option<Stream> {
-        user::running(&self.core)
+    pub fn runs(&self, stream: Stream) -> bool {
+        user::runs(&self.core, stream.0)
+    }
+
+    /// Runs code of the program that a task of the stream waits for, on the calling thread. It may block and call in here:
+    /// a worker that runs it does not count as active meanwhile. [`super::Probe::failed`] calls the program's functions
+    /// through this.
+    pub fn callback<R>(&self, stream: Stream, code: impl FnOnce() -> R) -> R {
+        user::callback(&self.core, stream.0, code)
     }
 
     /// Whether the calling thread is one of the engine's, hence possibly runs a function of the program for it.

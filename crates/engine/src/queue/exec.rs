@@ -204,6 +204,13 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// The first task fails. Whoever is told may run code of the program, which may take its time and wait for other streams.
+    #[cold]
+    fn fail(&mut self, index: u32, slot: &Slot, own: &mut Owner, code: u32) {
+        self.before_long(slot, own);
+        self.core.fail(index, slot, own.head + 1, code);
+    }
+
     /// RUNNING to QUEUED or QUEUED_W.
     fn give_back(&mut self, index: u32, slot: &Slot, needs_worker: bool) {
         // SAFETY: still claimed.

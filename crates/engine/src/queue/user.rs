@@ -2,24 +2,34 @@
 //!
 //! A worker that enters user code steps out of the count of active workers, and if something is listed another one is
 //! fetched or started (see [`super::park`]): callbacks that wait for each other, for streams or for signals never use up
-//! the workers.
+//! the workers. So does a thread that calls back about a failure ([`super::Engine::callback`]).
 //!
 //! A kernel runs in its worker's [`Scope`]. If it faults, its thread is parked for good in the signal handler; the
 //! watch ([`super::watch`]) finishes the task in its place: nothing that the stream needs is on the dead thread's stack. The thread is
 //! not counted as active any more, so the next kick that needs a worker starts one.
 
 use super::core::Core;
-use super::mark::{Mark, Stream};
+use super::mark::Mark;
 use crate::fault::{self, Scope, State};
 use crate::sync::{AtomicU64, Mutex, Ordering};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 
 thread_local! {
-    /// The engine and stream whose user code this thread runs.
-    static RUNNING: Cell<Option<(usize, u32)>> = const { Cell::new(None) };
+    /// The innermost user code that this thread runs; null for none.
+    static INSIDE: Cell<*const Inside> = const { Cell::new(ptr::null()) };
+    /// Whether this thread counts among the active workers.
+    static COUNTED: Cell<bool> = const { Cell::new(false) };
     static SEAT: Cell<Option<&'static Seat>> = const { Cell::new(None) };
+}
+
+/// User code that runs on a thread, for which engine and stream, and what runs around it.
+struct Inside {
+    engine: usize,
+    stream: u32,
+    outer: *const Inside,
 }
 
 /// A worker's place for kernels.
@@ -46,24 +56,65 @@ pub(crate) enum Returned {
 
 /// Whether the calling thread runs user code of this stream.
 pub(crate) fn runs(core: &Core, index: u32) -> bool {
-    RUNNING.get() == Some((std::ptr::from_ref(core) as usize, index))
-}
-
-/// The stream whose user code the calling thread runs.
-pub(crate) fn running(core: &Core) -> Option<Stream> {
-    let (engine, index) = RUNNING.try_with(Cell::get).ok()??;
-    (engine == std::ptr::from_ref(core) as usize).then_some(Stream(index))
-}
-
-/// A worker steps out and comes back.
-fn outside<R>(core: &Core, index: u32, code: impl FnOnce() -> R) -> R {
-    core.roster.enter_user();
-    if core.ready.pending() {
-        core.kick(true);
+    let engine = ptr::from_ref(core) as usize;
+    let mut at = INSIDE.get();
+    // SAFETY: null, or an entry on this thread's stack, in a frame that takes it out before it returns.
+    while let Some(inside) = unsafe { at.as_ref() } {
+        if (inside.engine, inside.stream) == (engine, index) {
+            return true;
+        }
+        at = inside.outer;
     }
-    let outer = RUNNING.replace(Some((std::ptr::from_ref(core) as usize, index)));
-    let result = code();
-    RUNNING.set(outer);
+    false
+}
+
+/// A worker has begun: it is counted as active.
+pub(crate) fn counted() {
+    COUNTED.set(true);
+}
+
+/// The thread steps out of the count of active workers, if it is in there; whether it was.
+fn step_out(core: &Core) -> bool {
+    let counted = COUNTED.replace(false);
+    if counted {
+        core.roster.enter_user();
+        if core.ready.pending() {
+            core.kick(true);
+        }
+    }
+    counted
+}
+
+/// Takes that back.
+fn step_in(core: &Core) {
+    core.roster.leave_user();
+    COUNTED.set(true);
+}
+
+/// Runs user code of a stream.
+fn inside<R>(core: &Core, index: u32, code: impl FnOnce() -> R) -> R {
+    let this = Inside { engine: ptr::from_ref(core) as usize, stream: index, outer: INSIDE.get() };
+    INSIDE.set(&raw const this);
+    let _left = Left(this.outer);
+    code()
+}
+
+/// Takes the innermost entry out, also when its code panics.
+struct Left(*const Inside);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        INSIDE.set(self.0);
+    }
+}
+
+/// Runs a callback of the program that a stream's task waits for, on whatever thread.
+pub(crate) fn callback<R>(core: &Core, index: u32, code: impl FnOnce() -> R) -> R {
+    let counted = step_out(core);
+    let result = inside(core, index, code);
+    if counted {
+        step_in(core);
+    }
     result
 }
 
@@ -75,8 +126,7 @@ pub(crate) fn host_function(
     arg: *mut c_void,
 ) {
     // SAFETY: whoever enqueued the task answers for the function and its argument.
-    outside(core, index, || unsafe { func(arg) });
-    core.roster.leave_user();
+    callback(core, index, || unsafe { func(arg) });
 }
 
 /// Runs work that is code of the program, in the worker's scope.
@@ -90,10 +140,11 @@ pub(crate) fn run_user(
     seat.task.store(Mark::new(index, position).0, Ordering::Release);
     let panic_code = core.panic_code;
     let code = || catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(panic_code));
-    match outside(core, index, || seat.scope.enter(code)) {
+    step_out(core);
+    match inside(core, index, || seat.scope.enter(code)) {
         Ok(result) => {
             seat.task.store(0, Ordering::Relaxed);
-            core.roster.leave_user();
+            step_in(core);
             Returned::Result(result)
         }
         Err(fault::Abandoned) => Returned::Lost,
@@ -105,7 +156,7 @@ pub(crate) fn stand_up(core: &Core) {
     if let Some(seat) = SEAT.take()
         && seat.scope.state() == State::Idle
     {
-        core.seats.0.lock().retain(|s| !std::ptr::eq(*s, seat));
+        core.seats.0.lock().retain(|s| !ptr::eq(*s, seat));
         FREE.lock().push(seat);
     }
 }
@@ -129,16 +180,18 @@ impl Core {
     pub(crate) fn abandon(&self, index: u32, code: u32) -> bool {
         let found = {
             let seats = self.seats.0.lock();
-            let busy = |s: &&&Seat| {
-                let task = Mark(s.task.load(Ordering::Acquire));
-                task != Mark::NONE && task.index() == index
+            // The task is looked at after the entry: if that still runs when it is given up, this was its task.
+            let busy = |seat: &&'static Seat| {
+                let entry = seat.scope.entry()?;
+                let task = Mark(seat.task.load(Ordering::Acquire));
+                (task != Mark::NONE && task.index() == index).then_some((*seat, entry))
             };
-            seats.iter().find(busy).copied()
+            seats.iter().find_map(busy)
         };
-        let Some(seat) = found else {
+        let Some((seat, entry)) = found else {
             return false;
         };
-        seat.scope.abandon() && {
+        seat.scope.abandon(entry) && {
             self.take_over(seat, code);
             true
         }
@@ -146,7 +199,7 @@ impl Core {
 
     /// Ends the task of a seat whose thread will never do so.
     fn take_over(&self, seat: &'static Seat, code: u32) {
-        self.seats.0.lock().retain(|s| !std::ptr::eq(*s, seat));
+        self.seats.0.lock().retain(|s| !ptr::eq(*s, seat));
         let task = Mark(seat.task.load(Ordering::Acquire));
         let (index, position) = (task.index(), task.position());
         let Some(slot) = self.streams.get(index) else {

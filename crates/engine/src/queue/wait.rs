@@ -53,6 +53,9 @@ impl Core {
                 Spun::Over => {}
             }
             let short = self.short.load(Ordering::Relaxed).then(|| Instant::now() + SHORT);
+            if short.is_some() {
+                self.stand_in();
+            }
             let until = match (deadline, short) {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),

@@ -6,7 +6,7 @@ use super::core::Core;
 use super::mark::Mark;
 use super::worker;
 use crate::fault;
-use crate::sync::{Arc, Mutex};
+use crate::sync::{Arc, Mutex, Ordering};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
@@ -67,7 +67,35 @@ impl Core {
         let mut watch = self.watch.0.lock();
         if !watch.running {
             watch.running = worker::spawn_thread(self, "toprope-watch".to_owned(), run);
+            if !watch.running {
+                self.short.store(true, Ordering::Relaxed);
+            }
         }
+    }
+
+    /// Does what the watch would do, if the system has refused us its thread.
+    pub(crate) fn stand_in(&self) {
+        if !self.watch.0.lock().running {
+            while self.look_around() == Some(Duration::ZERO) {}
+            // It may have started meanwhile, and not have seen what this thread had in hand.
+            fault::nudge();
+        }
+    }
+
+    /// Ends a wait that is over, if there is one; how long until there is something to do, None when the engine ends.
+    fn look_around(&self) -> Option<Duration> {
+        let look = self.look_at_parked().unwrap_or(LONG);
+        let mut watch = self.watch.0.lock();
+        if watch.stop {
+            return None;
+        }
+        let now = Instant::now();
+        let nap = watch.alarms.peek().map_or(LONG, |Reverse(alarm)| alarm.at.saturating_duration_since(now));
+        let due = if nap.is_zero() { watch.alarms.pop() } else { None };
+        drop(watch);
+        let Some(Reverse(alarm)) = due else { return Some(nap.min(look)) };
+        self.time_out(Mark(alarm.mark), alarm.stream, alarm.ticket);
+        Some(Duration::ZERO)
     }
 
     pub(crate) fn stop_watch(&self) {
@@ -84,20 +112,12 @@ fn run(core: Arc<Core>) {
             core.take_over_faulted();
             handled = seen;
         }
-        let look = core.look_at_parked();
-        let mut watch = core.watch.0.lock();
-        if watch.stop {
-            return;
-        }
-        let now = Instant::now();
-        let nap = watch.alarms.peek().map_or(LONG, |Reverse(alarm)| alarm.at.saturating_duration_since(now));
-        let due = if nap.is_zero() { watch.alarms.pop() } else { None };
-        drop(watch);
-        match due {
-            Some(Reverse(alarm)) => core.time_out(Mark(alarm.mark), alarm.stream, alarm.ticket),
-            None => {
-                fault::wait_any(seen, look.map_or(nap, |look| nap.min(look)));
+        match core.look_around() {
+            Some(Duration::ZERO) => {}
+            Some(nap) => {
+                fault::wait_any(seen, nap);
             }
+            None => return,
         }
     }
 }

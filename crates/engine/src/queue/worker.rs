@@ -81,6 +81,7 @@ pub(crate) fn spawn_thread(core: &Core, name: String, main: fn(Arc<Core>)) -> bo
 }
 
 fn work(core: Arc<Core>) {
+    user::counted();
     let mut runner = Runner::worker(&core);
     let mut last_work = Instant::now();
     loop {

@@ -4,6 +4,17 @@
 Values come with a return code as `(value, ret)`; 0 is success. Addresses and handles are ints.
 """
 
+
+__all__ = [
+    "init_dump",
+    "set_dump",
+    "dump_reg_callback",
+    "dump_unreg_callback",
+    "finalize_dump",
+    "start_dump_args",
+    "stop_dump_args",
+]
+
 def init_dump(*arguments: object) -> int:
     """Begins dumping.
 

@@ -41,7 +41,7 @@ def split(block: int, size: int, lengths: Iterable[int]) -> list[int]:
     A block that begins elsewhere than at a multiple of 64 loses the bytes before the first one.
     ValueError when the parts do not fit.
     """
-    starts = []
+    starts: list[int] = []
     end = block
     for length in lengths:
         start = _next_start(end)

@@ -9,6 +9,16 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+__all__ = [
+    "numpy_to_ptr",
+    "numpy_contiguous_to_ptr",
+    "ptr_to_numpy",
+    "bytes_to_ptr",
+    "ptr_to_bytes",
+    "start_thread",
+    "stop_thread",
+]
+
 def numpy_to_ptr(array: NDArray[Any], /) -> int:
     """Address of the first element of an array; nothing is copied. The array must live until the last copy that uses the address is done: the address does not keep it alive. Deprecated: use bytes_to_ptr.
 

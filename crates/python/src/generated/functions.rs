@@ -481,18 +481,18 @@ fn rt_get_device_capability(device_id: i32, feature: u32) -> (i32, aclError) {
 
 /// How many cores of a kind this process may use on a device.
 #[pyfunction]
-#[pyo3(name = "get_device_res_limit", signature = (device_id, kind_, /))]
-fn rt_get_device_res_limit(device_id: i32, kind_: u32) -> (u32, aclError) {
+#[pyo3(name = "get_device_res_limit", signature = (device_id, r#type, /))]
+fn rt_get_device_res_limit(device_id: i32, r#type: u32) -> (u32, aclError) {
     let mut out_value = 0u32;
-    let ret = unsafe { (table().aclrtGetDeviceResLimit)(device_id, kind_, (&raw mut out_value).cast()) };
+    let ret = unsafe { (table().aclrtGetDeviceResLimit)(device_id, r#type, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
 /// Sets how many cores of a kind this process may use on a device.
 #[pyfunction]
-#[pyo3(name = "set_device_res_limit", signature = (device_id, kind_, value, /))]
-fn rt_set_device_res_limit(device_id: i32, kind_: u32, value: u32) -> aclError {
-    unsafe { (table().aclrtSetDeviceResLimit)(device_id, kind_, value) }
+#[pyo3(name = "set_device_res_limit", signature = (device_id, r#type, value, /))]
+fn rt_set_device_res_limit(device_id: i32, r#type: u32, value: u32) -> aclError {
+    unsafe { (table().aclrtSetDeviceResLimit)(device_id, r#type, value) }
 }
 
 /// Takes back the core limits of this process on a device.
@@ -777,19 +777,19 @@ fn rt_get_stream_available_num() -> (u32, aclError) {
 
 /// How many cores of a kind a stream may use.
 #[pyfunction]
-#[pyo3(name = "get_stream_res_limit", signature = (stream, kind_, /))]
-fn rt_get_stream_res_limit(stream: usize, kind_: i32) -> (u32, aclError) {
+#[pyo3(name = "get_stream_res_limit", signature = (stream, r#type, /))]
+fn rt_get_stream_res_limit(stream: usize, r#type: i32) -> (u32, aclError) {
     let mut out_value = 0u32;
     let ret =
-        unsafe { (table().aclrtGetStreamResLimit)(stream as _, kind_ as u32, (&raw mut out_value).cast()) };
+        unsafe { (table().aclrtGetStreamResLimit)(stream as _, r#type as u32, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
 /// Sets how many cores of a kind a stream may use.
 #[pyfunction]
-#[pyo3(name = "set_stream_res_limit", signature = (stream, kind_, value, /))]
-fn rt_set_stream_res_limit(stream: usize, kind_: i32, value: u32) -> aclError {
-    unsafe { (table().aclrtSetStreamResLimit)(stream as _, kind_ as u32, value) }
+#[pyo3(name = "set_stream_res_limit", signature = (stream, r#type, value, /))]
+fn rt_set_stream_res_limit(stream: usize, r#type: i32, value: u32) -> aclError {
+    unsafe { (table().aclrtSetStreamResLimit)(stream as _, r#type as u32, value) }
 }
 
 /// Takes back the core limits of a stream.
@@ -815,10 +815,10 @@ fn rt_unuse_stream_res_in_current_thread(stream: usize) -> aclError {
 
 /// How many cores of a kind this thread may use.
 #[pyfunction]
-#[pyo3(name = "get_res_in_current_thread", signature = (kind_, /))]
-fn rt_get_res_in_current_thread(kind_: i32) -> (u32, aclError) {
+#[pyo3(name = "get_res_in_current_thread", signature = (r#type, /))]
+fn rt_get_res_in_current_thread(r#type: i32) -> (u32, aclError) {
     let mut out_value = 0u32;
-    let ret = unsafe { (table().aclrtGetResInCurrentThread)(kind_ as u32, (&raw mut out_value).cast()) };
+    let ret = unsafe { (table().aclrtGetResInCurrentThread)(r#type as u32, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
@@ -1014,13 +1014,13 @@ fn rt_get_thread_last_task_id() -> (u32, aclError) {
 
 /// Adds an element-wise reduction to a stream.
 #[pyfunction]
-#[pyo3(name = "reduce_async", signature = (dst, src, count, kind, kind_, stream, reserve, /))]
+#[pyo3(name = "reduce_async", signature = (dst, src, count, kind, r#type, stream, reserve, /))]
 fn rt_reduce_async(
     dst: usize,
     src: usize,
     count: usize,
     kind: i32,
-    kind_: i32,
+    r#type: i32,
     stream: usize,
     reserve: usize,
 ) -> aclError {
@@ -1030,7 +1030,7 @@ fn rt_reduce_async(
             src as _,
             count as u64,
             kind as u32,
-            kind_,
+            r#type,
             stream as _,
             reserve as _,
         )
@@ -1229,7 +1229,7 @@ fn rt_memcpy_async(
     })
 }
 
-/// Like memcpy_async; the addresses decide the direction, not kind. Deprecated in C.
+/// Like memcpy_async, but asks whether host memory is pinned in every generation: with memory that is not, the call drains the stream and copies itself. Deprecated in C.
 #[pyfunction]
 #[pyo3(name = "memcpy_async_with_condition", signature = (dst, dest_max, src, count, kind, stream, /))]
 fn rt_memcpy_async_with_condition(
@@ -1386,11 +1386,11 @@ fn rt_mem_import_from_shareable_handle(shareable: u64, device_id: i32) -> (usize
 
 /// Registers host memory for use by the device, and tells the device's address of it.
 #[pyfunction]
-#[pyo3(name = "host_register", signature = (ptr, size, kind_, /))]
-fn rt_host_register(ptr: usize, size: usize, kind_: i32) -> (usize, aclError) {
+#[pyo3(name = "host_register", signature = (ptr, size, r#type, /))]
+fn rt_host_register(ptr: usize, size: usize, r#type: i32) -> (usize, aclError) {
     let mut out_dev_ptr = 0usize;
     let ret = unsafe {
-        (table().aclrtHostRegister)(ptr as _, size as u64, kind_ as u32, (&raw mut out_dev_ptr).cast())
+        (table().aclrtHostRegister)(ptr as _, size as u64, r#type as u32, (&raw mut out_dev_ptr).cast())
     };
     (out_dev_ptr, ret)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use ascendcl_sys as sys;
 use parking_lot::{Condvar, Mutex};
-use toprope_engine::queue::{self, Mark, Signal};
+use toprope_engine::queue::{self, Mark};
 
 use super::Callback;
 use crate::error::Result;
@@ -37,7 +37,7 @@ pub(super) struct Report {
     /// The callback runs after this.
     pub after: Mark,
     /// What opens when it has returned.
-    pub gate: Option<(Signal, u64)>,
+    pub gate: Option<Mark>,
     pub live: Arc<AtomicBool>,
 }
 

@@ -4,7 +4,7 @@ use ascendcl_sys as sys;
 use toprope_engine::memory;
 use toprope_engine::queue::Task;
 
-use super::{end, enqueue, given, gone, own};
+use super::{end, end_now, enqueue, given, gone, own};
 use crate::error::{Error, Result};
 use crate::generated::api::Api;
 use crate::memory::place::{Place, Side, Span};
@@ -20,7 +20,7 @@ pub fn memset(rt: &Runtime, addr: usize, max: usize, value: i32, count: usize) -
     given(addr, "devPtr", "aclrtMemset#02")?;
     within(count, max, "aclrtMemset#03")?;
     thread::current(rt)?;
-    let span = end(rt, &"devPtr", addr, count)?;
+    let span = end_now(rt, &"devPtr", addr, count)?;
     // SAFETY: a block of the runtime, which never hands out references into it, or memory of the program.
     unsafe { memory::fill(span.inner(rt), value as u8, count) }
         .or_else(|fault| gone(rt, fault, Some(&span), None))?;

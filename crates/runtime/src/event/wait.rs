@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::handle::Pin;
 use crate::process::Runtime;
 use crate::stream::{self, Stream, sync};
-use crate::{callback, observer, refuse};
+use crate::{observer, refuse};
 
 /// aclrtStreamWaitEvent. #05: bounded by aclrtSetOpWaitTimeout.
 pub fn wait(rt: &Runtime, stream: u64, event: u64) -> Result<()> {
@@ -139,7 +139,7 @@ pub fn synchronize(rt: &Runtime, handle: u64, deadline: Option<Instant>) -> Resu
             event.id
         );
     }
-    if callback::inside(rt) == Some(last.queue) && !rt.engine.query(last.mark) {
+    if rt.engine.runs(last.queue) && !rt.engine.query(last.mark) {
         return sync::inside_own();
     }
     if rt.engine.wait(last.mark, deadline) == Waited::TimedOut {

@@ -108,6 +108,10 @@ pub struct Product {
     pub topology: u64,
     /// `aclrtFloatOverflowMode` values that can be set; the first is the default.
     pub sat_modes: &'static [u32],
+    /// `aclrtReduceKind` values that aclrtReduceAsync has.
+    pub reduce_kinds: &'static [u32],
+    /// `aclDataType` values that aclrtReduceAsync has.
+    pub reduce_types: &'static [i32],
     /// `aclCannAttr` values that are supported.
     pub cann_attributes: &'static [i32],
     /// Largest stack of an AI core, in bytes; `None`: it cannot be set.
@@ -165,6 +169,8 @@ pub static PRODUCTS: [Product; 9] = [
         form_factor: Some(3),
         topology: 0x1,
         sat_modes: &[1],
+        reduce_kinds: &[10, 11, 12, 13],
+        reduce_types: &[2, 6, 3, 8, 1, 0, 27],
         cann_attributes: &[0, 1, 2],
         aicore_stack_max: Some(131072),
         ours: &[
@@ -229,6 +235,8 @@ pub static PRODUCTS: [Product; 9] = [
         form_factor: Some(3),
         topology: 0x1,
         sat_modes: &[1],
+        reduce_kinds: &[10, 11, 12, 13],
+        reduce_types: &[2, 6, 3, 8, 1, 0, 27],
         cann_attributes: &[0, 1, 2],
         aicore_stack_max: Some(131072),
         ours: &[
@@ -300,6 +308,8 @@ pub static PRODUCTS: [Product; 9] = [
         form_factor: None,
         topology: 0x1,
         sat_modes: &[1, 0],
+        reduce_kinds: &[10, 11, 12, 13],
+        reduce_types: &[2, 6, 3, 1, 0, 27],
         cann_attributes: &[0, 1, 2],
         aicore_stack_max: Some(196608),
         ours: &[
@@ -359,6 +369,8 @@ pub static PRODUCTS: [Product; 9] = [
         form_factor: None,
         topology: 0x1,
         sat_modes: &[1, 0],
+        reduce_kinds: &[10, 11, 12, 13],
+        reduce_types: &[2, 6, 3, 1, 0, 27],
         cann_attributes: &[0, 1, 2],
         aicore_stack_max: Some(196608),
         ours: &[
@@ -418,6 +430,8 @@ pub static PRODUCTS: [Product; 9] = [
         form_factor: None,
         topology: 0x8,
         sat_modes: &[0],
+        reduce_kinds: &[10, 11, 12, 13],
+        reduce_types: &[2, 6, 3, 1, 0],
         cann_attributes: &[2],
         aicore_stack_max: Some(7864320),
         ours: &[
@@ -480,6 +494,8 @@ pub static PRODUCTS: [Product; 9] = [
         form_factor: None,
         topology: 0x8,
         sat_modes: &[0],
+        reduce_kinds: &[10],
+        reduce_types: &[0, 1, 6],
         cann_attributes: &[2],
         aicore_stack_max: None,
         ours: &[
@@ -544,6 +560,8 @@ pub static PRODUCTS: [Product; 9] = [
         form_factor: None,
         topology: 0x1,
         sat_modes: &[0],
+        reduce_kinds: &[10],
+        reduce_types: &[0],
         cann_attributes: &[2],
         aicore_stack_max: None,
         ours: &[
@@ -608,6 +626,8 @@ pub static PRODUCTS: [Product; 9] = [
         form_factor: None,
         topology: 0x8,
         sat_modes: &[0],
+        reduce_kinds: &[10],
+        reduce_types: &[0, 1, 6],
         cann_attributes: &[2],
         aicore_stack_max: None,
         ours: &[
@@ -647,6 +667,8 @@ pub static PRODUCTS: [Product; 9] = [
             "va_flag",
             "copy_2d_device",
             "bandwidth_policy",
+            "reduce_kinds",
+            "reduce_types",
         ],
     },
     Product {
@@ -696,6 +718,8 @@ pub static PRODUCTS: [Product; 9] = [
         form_factor: None,
         topology: 0x8,
         sat_modes: &[0],
+        reduce_kinds: &[],
+        reduce_types: &[],
         cann_attributes: &[2],
         aicore_stack_max: None,
         ours: &[

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::Pin;
 use crate::process::Runtime;
-use crate::{callback, observer, refuse};
+use crate::{observer, refuse};
 
 /// What a context does after a failure; aclrtSetStreamFailureMode#06: one setting for all of its streams.
 #[derive(Default)]
@@ -170,7 +170,7 @@ pub(super) fn takes_none(rt: &Runtime, stream: &Stream) -> Result<()> {
 /// Refuses a call that would wait for the callback it is made from.
 #[inline]
 pub(crate) fn not_own(rt: &Runtime, stream: &Stream) -> Result<()> {
-    if callback::inside(rt) == Some(stream.queue) { inside_own() } else { Ok(()) }
+    if rt.engine.runs(stream.queue) { inside_own() } else { Ok(()) }
 }
 
 /// The page forbids it and names no code; a hang would help nobody.

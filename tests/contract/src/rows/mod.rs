@@ -25,12 +25,14 @@ chapters! {
     callback;
     capability;
     context;
+    copy;
     device;
     device_info;
     event;
     event_query;
     exception;
     general;
+    host;
     init;
     managed;
     memory;

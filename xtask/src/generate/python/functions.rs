@@ -215,7 +215,7 @@ fn width(ty: &str) -> u8 {
 }
 
 fn ident(name: &str) -> String {
-    if name == "type" { "kind_".to_string() } else { name.to_string() }
+    if name == "type" { "r#type".to_string() } else { name.to_string() }
 }
 
 /// Head of a function: help text, signature and name.
@@ -250,7 +250,7 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<String> {
             if !out.ty.is_int() && out.ty != Ty::Float {
                 return Err(by_hand().into());
             }
-            let name = format!("out_{}", ident(&out.name));
+            let name = format!("out_{}", out.name);
             let zero = if ty == "f32" { "0f32".to_string() } else { format!("0{ty}") };
             let _ = writeln!(before, "    let mut {name} = {zero};");
             passed.push(format!("(&raw mut {name}).cast()"));
@@ -361,7 +361,7 @@ fn unknown(function: &PyFunction) -> String {
 /// A function that calls no function of the headers.
 fn absent(function: &PyFunction, args: &[Value]) -> String {
     let (types, values) = nothing(&function.returns);
-    let names: Vec<String> = args.iter().map(|arg| format!("_{}", ident(&arg.name))).collect();
+    let names: Vec<String> = args.iter().map(|arg| format!("_{}", arg.name)).collect();
     let signature = if args.is_empty() { String::new() } else { format!("{}, /", names.join(", ")) };
     let params: Vec<String> = args
         .iter()

@@ -45,7 +45,13 @@ fn imports(module: &str, functions: &[&PyFunction]) -> String {
     if uses(&[Ty::Array]) {
         text.push_str("\nfrom numpy.typing import NDArray\n");
     }
-    if module == "acl" {
+    if module != "acl" {
+        text.push_str("\n__all__ = [\n");
+        for function in functions {
+            let _ = writeln!(text, "    \"{}\",", function.name);
+        }
+        text.push_str("]\n");
+    } else {
         text.push_str("\nfrom . import mdl as mdl, rt as rt, segments as segments, util as util\nfrom .constants import *\n\n__version__: str\n\"\"\"Version of the package.\"\"\"\n");
     }
     if text.is_empty() { text } else { format!("\n{text}") }

@@ -87,7 +87,7 @@ impl Runner<'_> {
             Task::Wait { mark, timeout_ms, code } => {
                 let (mark, timeout_ms, code) = (*mark, *timeout_ms, *code);
                 if std::mem::take(&mut own.parked) && slot.timed_out.swap(false, Ordering::Relaxed) {
-                    self.core.fail(index, slot, own.head + 1, code);
+                    self.fail(index, slot, own, code);
                 } else if !self.core.done(mark) {
                     return Step::Park(mark, timeout_ms);
                 }
@@ -109,8 +109,8 @@ impl Runner<'_> {
                 match poll.meet() {
                     Ok(true) => {}
                     Ok(false) if !late => return Step::Listen(ring, Arc::clone(poll)),
-                    Ok(false) => self.core.fail(index, slot, own.head + 1, poll.code),
-                    Err(code) => self.core.fail(index, slot, own.head + 1, code),
+                    Ok(false) => self.fail(index, slot, own, poll.code),
+                    Err(code) => self.fail(index, slot, own, code),
                 }
                 // SAFETY: taken out once: the record is left behind after this.
                 drop(unsafe { task.read() });
@@ -126,7 +126,7 @@ impl Runner<'_> {
                 Step::Done(1)
             }
             Task::Fail { code } => {
-                self.core.fail(index, slot, own.head + 1, *code);
+                self.fail(index, slot, own, *code);
                 Step::Done(1)
             }
             // Seen to above.
@@ -142,9 +142,16 @@ impl Runner<'_> {
     }
 
     #[inline]
-    fn bytes(&self, index: u32, slot: &Slot, own: &Owner, len: usize, result: Result<(), Fault>) -> Step {
+    fn bytes(
+        &mut self,
+        index: u32,
+        slot: &Slot,
+        own: &mut Owner,
+        len: usize,
+        result: Result<(), Fault>,
+    ) -> Step {
         if result.is_err() {
-            self.core.fail(index, slot, own.head + 1, self.core.copy_fault_code);
+            self.fail(index, slot, own, self.core.copy_fault_code);
         }
         Step::Done(1 + (len >> 12) as u32)
     }
@@ -183,7 +190,7 @@ impl Runner<'_> {
             },
         };
         if failed {
-            self.core.fail(index, slot, own.head + 1, self.core.copy_fault_code);
+            self.fail(index, slot, own, self.core.copy_fault_code);
         } else if own.progress < len {
             return Step::GaveWay;
         }
@@ -199,7 +206,7 @@ impl Runner<'_> {
         }
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(self.core.panic_code));
         if let Err(code) = result {
-            self.core.fail(index, slot, own.head + 1, code);
+            self.fail(index, slot, own, code);
         }
         Step::Done(u32::try_from(1 + (cost_ns >> 5)).unwrap_or(u32::MAX))
     }

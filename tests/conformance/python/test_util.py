@@ -1,0 +1,228 @@
+"""acl.util: addresses of Python objects, arrays over addresses, threads."""
+
+import sys
+import threading
+import time
+import warnings
+
+import acl
+import numpy as np
+import pytest
+from conftest import content, run
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+DTYPES = ["?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d", "g", "F", "D", "G"]
+
+
+class TestBytes:
+    def test_address_and_back(self):
+        data = bytes(range(256))
+        address = acl.util.bytes_to_ptr(data)
+        assert type(address) is int
+        assert acl.util.ptr_to_bytes(address, 256) == data
+        assert acl.util.ptr_to_bytes(address + 10, 5) == data[10:15]
+
+    def test_nothing_is_copied(self):
+        data = bytes(64)
+        assert acl.rt.memset(acl.util.bytes_to_ptr(data), 64, 5, 64) == 0
+        assert data == b"\x05" * 64
+
+    def test_ptr_to_bytes_copies(self, host):
+        block = host(64, b"a" * 64)
+        data = acl.util.ptr_to_bytes(block, 64)
+        assert acl.rt.memset(block, 64, 0, 64) == 0
+        assert data == b"a" * 64
+
+    def test_something_else(self):
+        """The binding of the table raises ValueError, C parsing TypeError: programs may expect either."""
+        for other in ("text", bytearray(4), memoryview(b"abc"), 5, None, np.zeros(4)):
+            with pytest.raises(TypeError):
+                acl.util.bytes_to_ptr(other)
+            with pytest.raises(ValueError):
+                acl.util.bytes_to_ptr(other)
+
+    def test_no_memory(self):
+        assert acl.util.ptr_to_bytes(0, 0) == b""
+        with pytest.raises(ValueError):
+            acl.util.ptr_to_bytes(0, 1)
+        with pytest.raises(OverflowError):
+            acl.util.ptr_to_bytes(64, 1 << 63)
+        with pytest.raises(OverflowError):
+            acl.util.ptr_to_bytes((1 << 64) - 4, 64)
+
+
+class TestArrays:
+    @pytest.mark.parametrize("dtype", DTYPES)
+    def test_through_the_device(self, on_device, dtype):
+        array = np.arange(1, 61).reshape(3, 4, 5).astype(dtype)
+        back = np.zeros_like(array)
+        block = on_device(array.nbytes)
+        assert acl.rt.memcpy(block, array.nbytes, acl.util.numpy_to_ptr(array), array.nbytes, 1) == 0
+        assert acl.rt.memcpy(acl.util.numpy_to_ptr(back), array.nbytes, block, array.nbytes, 2) == 0
+        assert np.array_equal(array, back)
+
+    def test_address_is_that_of_the_first_element(self):
+        array = np.arange(10, dtype=np.int32)
+        assert acl.util.numpy_to_ptr(array) == array.ctypes.data
+        assert acl.util.numpy_to_ptr(array[3:]) == array.ctypes.data + 12
+        # Not in C order: still the first element, as the table says; numpy_contiguous_to_ptr is for those.
+        assert acl.util.numpy_to_ptr(array[::-1]) == array.ctypes.data + 36
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda a: a[::2],
+            lambda a: a.T,
+            lambda a: a[:, 1:3],
+            lambda a: a[::-1],
+            lambda a: np.asfortranarray(a),
+            lambda a: np.broadcast_to(a[0], (5, 6)),
+        ],
+    )
+    def test_contiguous_copies_what_lies_otherwise(self, on_device, make):
+        array = make(np.arange(36, dtype=np.float32).reshape(6, 6))
+        address, contiguous = acl.util.numpy_contiguous_to_ptr(array)
+        assert contiguous is not array and contiguous.flags["C_CONTIGUOUS"]
+        assert address == contiguous.ctypes.data
+        assert np.array_equal(contiguous, array)
+        block = on_device(array.nbytes)
+        assert acl.rt.memcpy(block, array.nbytes, address, array.nbytes, 1) == 0
+        assert content(block, array.nbytes) == array.tobytes()
+
+    def test_contiguous_gives_back_what_is_already(self):
+        for array in (np.arange(6).reshape(2, 3), np.array(5.0), np.zeros((0, 4))):
+            address, same = acl.util.numpy_contiguous_to_ptr(array)
+            assert same is array and address == array.ctypes.data
+
+    @pytest.mark.parametrize("dtype", DTYPES)
+    def test_array_over_memory(self, host, dtype):
+        number = np.dtype(dtype).num
+        block = host(1024, bytes(1024))
+        array = acl.util.ptr_to_numpy(block, (2, 3), number)
+        assert isinstance(array, np.ndarray) and array.shape == (2, 3) and array.dtype == np.dtype(dtype)
+        assert array.ctypes.data == block and array.flags["WRITEABLE"] and array.flags["C_CONTIGUOUS"]
+        array[1, 2] = 1
+        wanted = np.zeros((2, 3), dtype)
+        wanted[1, 2] = 1
+        written = np.frombuffer(acl.util.ptr_to_bytes(block, array.nbytes), dtype).reshape(2, 3)
+        assert np.array_equal(written, wanted)
+
+    def test_shapes(self, host):
+        block = host(64, bytes(range(64)))
+        assert acl.util.ptr_to_numpy(block, (), 2).item() == 0
+        assert acl.util.ptr_to_numpy(block, (64,), 2).tolist() == list(range(64))
+        assert acl.util.ptr_to_numpy(0, (0, 5), 2).shape == (0, 5)
+        with pytest.raises(TypeError):
+            acl.util.ptr_to_numpy(block, [4], 2)
+        with pytest.raises(TypeError):
+            acl.util.ptr_to_numpy(block, ("4",), 2)
+        with pytest.raises(OverflowError):
+            acl.util.ptr_to_numpy(block, (-1,), 2)
+        with pytest.raises(OverflowError):
+            acl.util.ptr_to_numpy(block, (1 << 40, 1 << 40), 2)
+
+    def test_types_that_are_no_numbers(self, host):
+        for number in (np.dtype(object).num, np.dtype("S4").num, np.dtype("U4").num, -1, 24, 1000):
+            with pytest.raises(ValueError):
+                acl.util.ptr_to_numpy(host(64), (1,), number)
+        with pytest.raises(ValueError):
+            acl.util.ptr_to_numpy(0, (1,), 2)
+
+    def test_only_arrays(self):
+        for other in ([1, 2], b"12", 5, None, np.float32(1)):
+            with pytest.raises(TypeError):
+                acl.util.numpy_to_ptr(other)
+            with pytest.raises(TypeError):
+                acl.util.numpy_contiguous_to_ptr(other)
+
+    def test_read_only_arrays_have_an_address(self):
+        array = np.arange(4)
+        array.flags.writeable = False
+        assert acl.util.numpy_to_ptr(array) == array.ctypes.data
+
+    @pytest.mark.parametrize("name", ["numpy_to_ptr", "numpy_contiguous_to_ptr"])
+    def test_deprecation_is_told(self, name):
+        with pytest.warns(DeprecationWarning, match=name):
+            getattr(acl.util, name)(np.zeros(4))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(DeprecationWarning):
+                acl.util.ptr_to_numpy(64, (1,), 2)
+
+    def test_numpy_is_not_needed(self):
+        """Without NumPy everything else works, and arrays are a TypeError or an ImportError."""
+        code = """
+            import sys
+            sys.modules["numpy"] = None
+            import acl
+            data = b"1234"
+            print(acl.util.ptr_to_bytes(acl.util.bytes_to_ptr(data), 4))
+            for call in (lambda: acl.util.numpy_to_ptr(data), lambda: acl.util.ptr_to_numpy(64, (1,), 2)):
+                try:
+                    call()
+                except (TypeError, ImportError) as error:
+                    print(type(error).__name__)
+        """
+        assert run(code).split() == ["b'1234'", "TypeError", "ModuleNotFoundError"]
+
+
+class TestThreads:
+    def test_arguments(self):
+        seen = []
+        for args in (None, 7, [1, 2], (3,), {}):
+            work = (lambda: seen.append("none")) if args is None else seen.append
+            thread, ret = acl.util.start_thread(work, args)
+            assert ret == 0 and type(thread) is int
+            assert acl.util.stop_thread(thread) == 0
+        assert seen == ["none", 7, [1, 2], (3,), {}]
+
+    def test_the_number_is_pythons(self):
+        seen = []
+        thread, _ = acl.util.start_thread(lambda: seen.append(threading.get_ident()), None)
+        assert acl.util.stop_thread(thread) == 0
+        assert seen == [thread]
+
+    def test_threads_run_at_once(self):
+        barrier = threading.Barrier(4, timeout=30)
+        threads = [acl.util.start_thread(barrier.wait, None)[0] for _ in range(4)]
+        assert [acl.util.stop_thread(thread) for thread in threads] == [0] * 4
+
+    def test_an_exception_comes_out_at_the_end(self, monkeypatch):
+        caught = []
+        monkeypatch.setattr(sys, "unraisablehook", lambda what: caught.append(what.exc_value))
+
+        def work(text):
+            raise KeyError(text)
+
+        thread, _ = acl.util.start_thread(work, "gone")
+        with pytest.raises(RuntimeError) as raised:
+            acl.util.stop_thread(thread)
+        assert isinstance(raised.value.__cause__, KeyError) and raised.value.__cause__.args == ("gone",)
+        # Said when it happened too, since nobody might have waited.
+        assert [type(error) for error in caught] == [KeyError]
+
+    def test_each_thread_is_waited_for_once(self):
+        thread, _ = acl.util.start_thread(time.sleep, 0)
+        assert acl.util.stop_thread(thread) == 0
+        assert acl.util.stop_thread(thread) == 3
+        assert acl.util.stop_thread(0) == 3
+        assert acl.util.stop_thread(threading.get_ident()) == 35
+
+    def test_only_callables(self):
+        with pytest.raises(TypeError):
+            acl.util.start_thread(5, None)
+
+    def test_a_forked_child_has_no_such_thread(self):
+        code = """
+            import acl, os, threading
+            stop = threading.Event()
+            thread, _ = acl.util.start_thread(stop.wait, None)
+            child = os.fork()
+            if child == 0:
+                os._exit(acl.util.stop_thread(thread))
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            stop.set()
+            print(acl.util.stop_thread(thread))
+        """
+        assert run(code).split() == ["3", "0"]
