@@ -283,7 +283,7 @@ fn failure_mode(r: &mut Rows) {
             context.enter(|| {
                 let (first, second) = (Stream::new(), Stream::new());
                 same_code("stop on failure", set(first.h()), 0);
-                // Held, since a stream that has failed takes no more.
+                // Nothing can be added once the failure is there.
                 let gate = held(first.h());
                 let code = fail(first.h());
                 let later = Flag::new();
