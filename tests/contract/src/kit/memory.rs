@@ -45,7 +45,7 @@ pub fn device_with(bytes: &[u8]) -> Memory {
 pub fn pinned(bytes: usize) -> Memory {
     let mut start = null_mut();
     ok!(aclrtMallocHost(&mut start, bytes));
-    if start as usize % 64 == 0 {
+    if (start as usize).is_multiple_of(64) {
         return Memory { at: start, start, bytes, kind: Kind::Pinned };
     }
     ok!(aclrtFreeHost(start));
