@@ -107,11 +107,8 @@ fn on_thread(body: impl FnOnce() -> Result<(), String> + Send) -> Result<(), Str
     std::panic::set_hook(Box::new(|info| {
         if let Ok(mut text) = PANIC.lock() {
             let payload = info.payload();
-            let message = payload
-                .downcast_ref::<&str>()
-                .copied()
-                .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-                .unwrap_or("panic");
+            let formatted = payload.downcast_ref::<String>().map(String::as_str);
+            let message = payload.downcast_ref::<&str>().copied().or(formatted).unwrap_or("panic");
             let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
             text.push_str(message);
             text.push_str(&place.unwrap_or_default());
