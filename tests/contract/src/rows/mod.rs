@@ -21,6 +21,7 @@ macro_rules! chapters {
 
 chapters! {
     all;
+    allocator;
     buffer;
     callback;
     capability;
@@ -34,8 +35,10 @@ chapters! {
     general;
     host;
     init;
+    label;
     managed;
     memory;
+    notify;
     overloads;
     pointer;
     policy;
@@ -43,6 +46,7 @@ chapters! {
     stream_config;
     symbol;
     system;
+    task;
     timeout;
     value;
     version;
