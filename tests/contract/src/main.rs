@@ -115,6 +115,7 @@ fn work(options: &Options) -> Result<bool, String> {
         println!("FAILED {slip}");
     }
     report::table(&all);
+    summary(&plan, &spec, &targets);
     let passed: usize = all.iter().map(|results| results.passed.len()).sum();
     let failed = all.iter().map(|results| results.failed.len()).sum::<usize>() + slips.len();
     println!("{passed} passed, {failed} failed");
@@ -169,27 +170,47 @@ fn run_all(plan: &Plan, spec: &Spec, targets: &[Target], only: Option<&str>) -> 
     done.into_iter().map(|(_, results)| results).collect()
 }
 
-/// One line per rule: its standing, best first.
+/// How a rule stands over all targets.
+fn overall(plan: &Plan, spec: &Spec, rule: &spec::Rule, targets: &[Target]) -> String {
+    let (mut runs, mut reason, mut not_built, mut missing) = (0, None, false, false);
+    for target in targets {
+        match plan.standing(spec, rule, target) {
+            Standing::Elsewhere => {}
+            Standing::Runs(_) | Standing::Refused => runs += 1,
+            Standing::Hardware(text) => reason = Some(text.to_owned()),
+            Standing::NotBuilt => not_built = true,
+            Standing::Missing => missing = true,
+        }
+    }
+    match reason {
+        _ if missing => "missing".to_owned(),
+        _ if not_built => "not built".to_owned(),
+        Some(reason) => format!("hardware: {reason}"),
+        None => format!("on {runs} targets"),
+    }
+}
+
+/// One line per rule.
 fn list(plan: &Plan, spec: &Spec, targets: &[Target]) {
     for rule in &spec.rules {
-        let (mut runs, mut refused) = (0, 0);
-        let (mut reason, mut not_built, mut missing) = (None, false, false);
-        for target in targets {
-            match plan.standing(spec, rule, target) {
-                Standing::Elsewhere => {}
-                Standing::Runs(_) => runs += 1,
-                Standing::Refused => refused += 1,
-                Standing::Hardware(text) => reason = Some(text),
-                Standing::NotBuilt => not_built = true,
-                Standing::Missing => missing = true,
-            }
-        }
-        let standing = match reason {
-            _ if missing => "missing".to_owned(),
-            _ if not_built => "not built".to_owned(),
-            Some(reason) => format!("hardware: {reason}"),
-            None => format!("on {} targets", runs + refused),
-        };
-        println!("{} {standing}", rule.id);
+        println!("{} {}", rule.id, overall(plan, spec, rule, targets));
     }
+}
+
+/// One line over all rules.
+fn summary(plan: &Plan, spec: &Spec, targets: &[Target]) {
+    let (mut executed, mut hardware, mut not_built, mut missing) = (0, 0, 0, 0);
+    for rule in &spec.rules {
+        let count = match overall(plan, spec, rule, targets).split([':', ' ']).next() {
+            Some("on") => &mut executed,
+            Some("hardware") => &mut hardware,
+            Some("not") => &mut not_built,
+            _ => &mut missing,
+        };
+        *count += 1;
+    }
+    println!(
+        "\n{} rows: {executed} executed, {hardware} untestable here, {not_built} not built, {missing} missing",
+        spec.rules.len()
+    );
 }

@@ -73,6 +73,7 @@ fn found(stream: aclrtStream) -> Result<Found, i32> {
     let (mut desc, mut object) = (null_mut(), null_mut());
     let (mut a, mut f, mut v, mut g) = (None, None, None, None);
     let code = acl!(aclrtAllocatorGetByStream(stream, &mut desc, &mut object, &mut a, &mut f, &mut v, &mut g));
+    // A function that is there is not null.
     let (a, f, g) = (a.map_or(0, |a| a as usize), f.map_or(0, |f| f as usize), g.map_or(0, |g| g as usize));
     if code == 0 { Ok((desc, object, [a, f, g], v.map_or(0, |v| v as usize))) } else { Err(code) }
 }
@@ -87,7 +88,7 @@ fn must_find(stream: aclrtStream) -> Found {
 
 /// The functions of [`Desc::whole`].
 fn functions() -> [usize; 3] {
-    [alloc as usize, free as usize, address as usize]
+    [alloc as *const () as usize, free as *const () as usize, address as *const () as usize]
 }
 
 fn registered(stream: aclrtStream, desc: aclrtAllocatorDesc) -> i32 {
@@ -143,7 +144,7 @@ fn optional() {
     assert_eq!(must_find(stream.h()).3, 0);
     ok!(aclrtAllocatorSetAllocAdviseFuncToDesc(desc.0, Some(advise)));
     ok!(aclrtAllocatorRegister(stream.h(), desc.0));
-    assert_eq!(must_find(stream.h()).3, advise as usize);
+    assert_eq!(must_find(stream.h()).3, advise as *const () as usize);
 }
 
 fn register(r: &mut Rows) {
