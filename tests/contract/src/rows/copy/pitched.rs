@@ -1,5 +1,7 @@
 //! aclrtMemcpy2d, aclrtMemcpy2dAsync.
 
+#![allow(clippy::too_many_arguments, reason = "the calls have as many")]
+
 use super::*;
 
 const WIDEST: usize = 5_000_000;
