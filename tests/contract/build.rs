@@ -1,4 +1,5 @@
-//! Names every C function of the headers once, so that the linked runtime's addresses fill a function table.
+//! Names every C function of the headers once, so that the linked runtime's addresses fill a function table, and compiles
+//! the calls of C++ overloads (`src/overloads/*.cpp`).
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -23,5 +24,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         "unsafe extern \"C\" {{\n{externs}}}\n\npub(crate) static SYMBOLS: &[(&str, unsafe extern \"C\" fn())] = &[\n{entries}];\n"
     );
     std::fs::write(PathBuf::from(std::env::var("OUT_DIR")?).join("symbols.rs"), text)?;
+    overloads()
+}
+
+fn overloads() -> Result<(), Box<dyn Error>> {
+    let here = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
+    let (folder, headers) = (here.join("src/overloads"), here.join("../../include"));
+    println!("cargo::rerun-if-changed={}", folder.display());
+    println!("cargo::rerun-if-changed={}", headers.display());
+    let mut build = cc::Build::new();
+    // Only templates: nothing of the C++ library is needed.
+    build.cpp(true).std("c++11").cpp_link_stdlib(None).include(headers);
+    for file in std::fs::read_dir(folder)? {
+        build.file(file?.path());
+    }
+    build.try_compile("overloads")?;
     Ok(())
 }

@@ -96,6 +96,7 @@ fn outputs(root: &Path) -> Result<Vec<Output>> {
         rust("crates/capi/src/generated/mod.rs", CAPI_MOD)?,
         rust("crates/cli/src/unbuilt.rs", &status::names(root, &spec)?)?,
         Output { path: "docs/functions.md".to_string(), text: status::page(root, &spec)? },
+        Output { path: "docs/support.md".to_string(), text: status::support(&spec) },
         Output { path: "docs/differences.md".to_string(), text: differences::text(root, &spec)? },
     ];
     all.append(&mut headers::outputs(&spec)?);

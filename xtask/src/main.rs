@@ -6,6 +6,7 @@ mod bench;
 mod generate;
 mod python;
 mod san;
+mod soak;
 mod test;
 
 use std::process::ExitCode;
@@ -19,6 +20,7 @@ const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
   loom   the engine's models under loom
   miri   the engine's tests under Miri
   fuzz   random call sequences on the C ABI    (--runs N, --seed N)
+  soak   the long random runs                  (--seconds N of each, --seed N)
   bench  measure, interleaved with peers       ([LETTERS] [--rounds N])";
 
 fn main() -> ExitCode {
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         "loom" => test::engine::loom(&rest),
         "miri" => test::engine::miri(&rest),
         "fuzz" => test::sequences::fuzz(&rest),
+        "soak" => soak::run(&rest),
         "bench" => bench::run(&rest),
         "" | "help" | "--help" => {
             println!("{USAGE}");

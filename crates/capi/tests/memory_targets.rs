@@ -133,6 +133,8 @@ fn rc_host_memory_is_device_memory() {
             assert_eq!(code, 0, "{}", said());
             let seen = block(pointer);
             assert_eq!((seen.owner, seen.page), (Owner::Device(0), Page::Normal));
+            // Alignment is the caller's job.
+            assert_eq!(pointer as usize % 64, 32);
             assert_eq!(info(ACL_HBM_MEM).0, before - (3 << 20));
             // The host may touch it.
             acl! { std::ptr::write_bytes(pointer.cast::<u8>(), 7, 3 << 20) };

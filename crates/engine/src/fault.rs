@@ -15,17 +15,17 @@
 //! | --- | --- | --- |
 //! | `guard` | the copy trampoline, restored when it returns | the frame to go back to when the copy faults; 0: no copy runs |
 //! | `scope` | [`Scope::enter`], restored when it returns | the scope that the thread's device code runs in; 0: none |
-//! | `ready` | [`prepare_thread`] | the thread has an alternate stack and takes SEGV and BUS |
+//! | `ready` | [`prepare_thread`], [`Scope::enter`] | the thread has an alternate stack and takes SEGV and BUS (1), and FPE, ILL and ABRT (2) |
 //! | `chained`, `chained_at` | the handler, around the program's handler | which earlier handler runs, and from which stack frame |
 //!
 //! # States of a scope
 //!
 //! | from → to | who | how |
 //! | --- | --- | --- |
-//! | IDLE → RUNNING | its thread, entering | store |
+//! | IDLE → RUNNING | its thread, entering | compare-and-swap; a new number of entry |
 //! | RUNNING → IDLE | its thread, leaving | compare-and-swap |
 //! | RUNNING → FAULTED | its thread, in the handler, after it wrote the record | compare-and-swap; then every waiter is woken; never left |
-//! | RUNNING → ABANDONED | a supervisor | compare-and-swap; the thread leaves by itself or never; never left |
+//! | RUNNING → ABANDONED | a supervisor that names the entry | compare-and-swap; the thread leaves by itself or never; never left |
 //!
 //! # Owning the signals
 //! [`install`] takes a signal over and keeps the handler it found. A program that installs its own handler afterwards
@@ -53,7 +53,7 @@ compile_error!("toprope-engine: faults, memory files and protection keys are wri
 
 pub use action::{install, installed};
 pub use fork::forked;
-pub use scope::{Abandoned, KernelFault, Scope, State, fault_count, nudge, wait_any};
+pub use scope::{Abandoned, Entry, KernelFault, Scope, State, fault_count, nudge, wait_any};
 pub use stack::prepare_thread;
 
 /// What a guarded access or a kernel ran into.

@@ -172,6 +172,28 @@ fn child() {
             let fault = scope.wait_fault(Duration::from_secs(20)).map(|f| f.fault.signal);
             exit(if fault == Some(libc::SIGSEGV) { 16 } else { 1 });
         }
+        "overflow-in-second-hand-scope" => {
+            // Threads of C: those of Rust have a signal stack of their own in a Rust program.
+            static SCOPE: std::sync::OnceLock<&Scope> = std::sync::OnceLock::new();
+            extern "C" fn enter(deep: *mut std::ffi::c_void) -> *mut std::ffi::c_void {
+                let _ = SCOPE.get_or_init(Scope::leak).enter(|| if deep.is_null() { 0 } else { recurse(1) });
+                std::ptr::null_mut()
+            }
+            let start = |deep: usize| {
+                let mut thread = 0;
+                // SAFETY: a plain function, and a number as its argument.
+                let code = unsafe {
+                    libc::pthread_create(&mut thread, std::ptr::null(), enter, deep as *mut std::ffi::c_void)
+                };
+                assert_eq!(code, 0);
+                thread
+            };
+            // SAFETY: joined once.
+            unsafe { libc::pthread_join(start(0), std::ptr::null_mut()) };
+            start(1);
+            let fault = SCOPE.get_or_init(Scope::leak).wait_fault(Duration::from_secs(20));
+            exit(if fault.map(|f| f.fault.signal) == Some(libc::SIGSEGV) { 16 } else { 1 });
+        }
         "host-abort-beside-scope" => {
             let scope = Scope::leak();
             assert_eq!(scope.enter(|| 3), Ok(3));
@@ -485,7 +507,7 @@ fn faults(code: impl FnOnce() + Send + 'static) -> fault::KernelFault {
     let fault = scope.wait_fault(Duration::from_secs(20)).unwrap();
     assert_eq!(scope.state(), State::Faulted);
     assert!(!worker.is_finished());
-    assert!(!scope.abandon());
+    assert_eq!(scope.entry(), None);
     assert_eq!(scope.enter(|| ()), Err(Abandoned));
     fault
 }
@@ -504,6 +526,7 @@ fn a_scope_parks_and_reports() {
     // SAFETY: aborts, in a scope.
     assert_eq!(faults(|| unsafe { libc::abort() }).fault.signal, libc::SIGABRT);
     ends_with("overflow-in-scope", 16);
+    ends_with("overflow-in-second-hand-scope", 16);
     dies_of("host-abort-beside-scope", libc::SIGABRT);
 }
 
@@ -523,7 +546,7 @@ fn many_scopes_fault_at_once() {
 #[test]
 fn a_scope_serves_again_and_again() {
     let scope = Scope::leak();
-    assert_eq!((scope.state(), scope.fault(), scope.abandon()), (State::Idle, None, false));
+    assert_eq!((scope.state(), scope.fault(), scope.entry()), (State::Idle, None, None));
     for round in 0..1000 {
         assert_eq!(scope.enter(|| (scope.state(), round)), Ok((State::Running, round)));
     }
@@ -545,8 +568,9 @@ fn code_that_runs_too_long_is_left_behind() {
     while scope.state() != State::Running {
         thread::yield_now();
     }
-    assert!(scope.abandon());
-    assert!(!scope.abandon());
+    let entry = scope.entry().unwrap();
+    assert!(scope.abandon(entry));
+    assert!(!scope.abandon(entry) && scope.entry().is_none());
     assert_eq!(scope.state(), State::Abandoned);
     go.send(()).unwrap();
     assert_eq!(worker.join().unwrap(), Err(Abandoned));
@@ -559,11 +583,25 @@ fn code_that_runs_too_long_is_left_behind() {
     while scope.state() != State::Running {
         thread::yield_now();
     }
-    assert!(scope.abandon());
+    assert!(scope.abandon(scope.entry().unwrap()));
     go.send(()).unwrap();
     thread::sleep(Duration::from_millis(50));
     assert!(!worker.is_finished());
     assert_eq!((scope.state(), scope.fault()), (State::Abandoned, None));
+}
+
+/// What was found to run too long is given up, not what runs there by then.
+#[test]
+fn an_entry_that_is_over_cannot_be_given_up() {
+    let scope = Scope::leak();
+    let first = scope.enter(|| scope.entry().unwrap()).unwrap();
+    assert!(!scope.abandon(first));
+    let second = scope.enter(|| {
+        assert!(!scope.abandon(first));
+        scope.entry().unwrap()
+    });
+    assert!(second.is_ok_and(|second| second != first));
+    assert_eq!(scope.state(), State::Idle);
 }
 
 /// A thread gets a signal stack with its first copy, unless it has one, and leaves none behind.

@@ -583,6 +583,40 @@ fn a_kernel_that_runs_too_long_can_be_given_up() {
 }
 
 #[test]
+fn giving_up_hits_no_other_kernel() {
+    let engine = one_worker();
+    let (hunted, other) = (engine.open(0, 0).unwrap(), engine.open(0, 0).unwrap());
+    let stop = AtomicBool::new(false);
+    let mut hits = 0;
+    std::thread::scope(|scope| {
+        let hunter = scope.spawn(|| {
+            let mut hits = 0;
+            while !stop.load(Ordering::Acquire) {
+                hits += u32::from(engine.abandon(hunted, 8));
+            }
+            hits
+        });
+        let end = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < end {
+            // In turn: each kernel waits for the one of the other stream.
+            for _ in 0..64 {
+                for (stream, before) in [(hunted, other), (other, hunted)] {
+                    let mark = engine.mark(before);
+                    engine.push(stream, Task::Wait { mark, timeout_ms: 0, code: 0 });
+                    engine.push(stream, work(true, || Ok(())));
+                }
+            }
+            sync(&engine, hunted);
+            sync(&engine, other);
+        }
+        stop.store(true, Ordering::Release);
+        hits = hunter.join().unwrap();
+    });
+    assert_eq!(engine.failure(other), None, "after {hits} hits");
+    assert_eq!(engine.failure(hunted).is_some(), hits > 0);
+}
+
+#[test]
 fn a_seeded_policy_runs_everything() {
     for seed in 0..8 {
         let policy = Box::new(Seeded::new(seed));

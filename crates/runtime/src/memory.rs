@@ -37,8 +37,19 @@ pub mod tag {
     pub const HOST: u64 = 1 << 20;
 }
 
-/// aclrtMalloc#08, aclrtMallocHost#04. In the RC form aclrtMallocHost promises less (#07, #10); blocks are aligned alike all the same.
+/// aclrtMalloc#08, aclrtMallocHost#04.
 const ALIGN: usize = 64;
+
+/// Bytes before what aclrtMallocHost gives in the RC form. aclrtMallocHost#07, #10: alignment is the caller's job there, so
+/// the address is a multiple of 32 and never of 64; a program that relies on more is found here and not on a card.
+const ASKEW: usize = 32;
+
+/// A block as the program holds it: without the bytes that only keep its start from a rounder address.
+pub fn held(block: Block) -> Block {
+    let host = matches!(block.owner, Owner::Device(_)) && block.tag & tag::HOST != 0;
+    let askew = if host { ASKEW } else { 0 };
+    Block { base: block.base + askew, usable: block.usable - askew, ..block }
+}
 
 /// Rows of one allocation function.
 struct Rules {
@@ -147,11 +158,14 @@ struct Ask {
 /// Takes whole pages of the device's memory for a block.
 fn cut(rt: &Runtime, rules: &Rules, ask: &Ask, page: Page) -> Result<usize> {
     let pages = ledger::pages(rt, page, ask.usable);
+    let askew = if ask.tag & tag::HOST != 0 { ASKEW } else { 0 };
+    let usable = ask.usable.saturating_add(askew);
     if let Err(free) = rt.ledger.take(ask.device, pages, ask.tag) {
         return exhausted(rules, ask, page, free);
     }
-    match rt.space.alloc(Owner::Device(ask.device), ask.size, ask.usable, ALIGN, page, ask.tag) {
+    match rt.space.alloc(Owner::Device(ask.device), ask.size, usable, ALIGN, page, ask.tag) {
         Ok(block) => {
+            let block = held(block);
             observer::tell(|o| o.allocated(&block));
             Ok(block.base)
         }
@@ -278,7 +292,7 @@ impl Kind {
 /// The block that a free function may free at `addr`.
 fn owned(rt: &Runtime, addr: usize, name: &str, kind: Kind, rule: &'static str) -> Result<Block> {
     match rt.space.find(addr) {
-        Some(block) if block.base == addr && kind.takes(&block) => Ok(block),
+        Some(block) if held(block).base == addr && kind.takes(&block) => Ok(block),
         found => not_freed(rt, addr, name, kind, rule, found),
     }
 }
@@ -323,6 +337,7 @@ pub(crate) fn discard(rt: &Runtime, block: &Block) -> bool {
 
 /// Books a block that is gone.
 fn settle(rt: &Runtime, block: &Block) {
+    let block = &held(*block);
     if let Owner::Device(device) = block.owner {
         rt.ledger.give(device, ledger::pages(rt, block.page, block.usable), block.tag);
     }

@@ -4,7 +4,7 @@ use ascendcl_sys as sys;
 use toprope_engine::memory::Owner;
 
 use crate::error::Result;
-use crate::memory::{ledger, place};
+use crate::memory::{self, ledger, place};
 use crate::process::Runtime;
 use crate::{device, refuse};
 
@@ -46,7 +46,7 @@ pub fn address_range(rt: &Runtime, addr: usize) -> Result<(usize, usize)> {
     let block = rt.space.find(addr).filter(|block| {
         matches!(block.owner, Owner::Device(_) | Owner::Image(_) | Owner::Pinned | Owner::Managed)
     });
-    match block {
+    match block.map(memory::held).filter(|block| addr >= block.base) {
         Some(block) => Ok((block.base, block.size)),
         None => refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,

@@ -19,7 +19,7 @@ use crate::memory::ledger::Ledger;
 use crate::observer;
 use crate::profile::{Profile, Request};
 use crate::system::System;
-use crate::{allocator, callback, event, host, managed, stream, symbol, timeout};
+use crate::{allocator, callback, event, host, label, managed, notify, stream, symbol, timeout};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -75,6 +75,10 @@ pub struct Runtime {
     pub symbols: symbol::Symbols,
     /// Memory allocators of the program.
     pub allocators: allocator::Allocators,
+    /// Live labels.
+    pub labels: label::Labels,
+    /// Live notifies.
+    pub notifies: notify::Notifies,
 }
 
 static RUNTIME: OnceLock<std::result::Result<Runtime, Refused>> = OnceLock::new();
@@ -167,6 +171,8 @@ fn make() -> std::result::Result<Runtime, Refused> {
         managed: managed::Managed::new(),
         symbols: symbol::Symbols::default(),
         allocators: allocator::Allocators::new(),
+        labels: label::Labels::new(),
+        notifies: notify::Notifies::new(profile.devices),
         profile,
     })
 }

@@ -20,6 +20,9 @@ pub const TARGET: &str = "TOPROPE_CONTRACT_TARGET";
 /// Stands for a line end within a line.
 pub const FOLD: char = '\u{1f}';
 
+/// Variable with the id of a row that is to crash: for tests of the suite itself.
+const CRASH: &str = "CONTRACT_CRASH";
+
 /// What the last panic said, and where.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
@@ -55,6 +58,9 @@ fn prove(plan: &Plan, spec: &Spec, target: &Target, rule: &Rule) {
     let result = match plan.standing(spec, rule, target) {
         Standing::Runs(row) => {
             say(&format!("@row {}", rule.id));
+            if std::env::var(CRASH).is_ok_and(|id| id == rule.id) {
+                std::process::abort();
+            }
             run(row, &test)
         }
         Standing::Refused => {
@@ -100,7 +106,9 @@ fn run(row: &Row, test: &Test<'_>) -> Result<(), String> {
 fn on_thread(body: impl FnOnce() -> Result<(), String> + Send) -> Result<(), String> {
     std::panic::set_hook(Box::new(|info| {
         if let Ok(mut text) = PANIC.lock() {
-            let message = info.payload_as_str().unwrap_or("panic");
+            let payload = info.payload();
+            let formatted = payload.downcast_ref::<String>().map(String::as_str);
+            let message = payload.downcast_ref::<&str>().copied().or(formatted).unwrap_or("panic");
             let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
             text.push_str(message);
             text.push_str(&place.unwrap_or_default());

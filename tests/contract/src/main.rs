@@ -106,7 +106,7 @@ fn work(options: &Options) -> Result<bool, String> {
     }
     let all = run_all(&plan, &spec, &wanted, options.only.as_deref());
     for results in &all {
-        results.lines(options.verbose);
+        results.lines(&spec, options.verbose);
         if whole {
             slips.extend(results.silent().iter().map(|id| format!("{id} [{}]: no result", results.target)));
         }

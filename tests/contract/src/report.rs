@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::row::Standing;
-use crate::spec::Rule;
+use crate::spec::{Rule, Spec};
 use crate::target::Target;
 
 /// What a target came to.
@@ -71,14 +71,15 @@ impl Results {
     }
 
     /// Prints a line for each row that failed; with `verbose` for each that holds, too.
-    pub fn lines(&self, verbose: bool) {
+    pub fn lines(&self, spec: &Spec, verbose: bool) {
         if verbose {
             for id in &self.passed {
                 println!("ok {id} [{}]", self.target);
             }
         }
         for (id, why) in &self.failed {
-            println!("FAILED {id} [{}]\n  {}", self.target, why.replace('\n', "\n  "));
+            let rule = spec.rules.iter().find(|rule| rule.id == *id).map_or("", |rule| &rule.text);
+            println!("FAILED {id} [{}] {rule}\n  {}", self.target, why.replace('\n', "\n  "));
         }
     }
 }

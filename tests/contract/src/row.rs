@@ -72,7 +72,7 @@ impl Test<'_> {
 }
 
 type Check = Box<dyn Fn(&Test<'_>) -> Vec<i32> + Send + Sync>;
-type Condition = Box<dyn Fn(&Target) -> bool + Send + Sync>;
+type Condition = Box<dyn Fn(&Spec, &Target) -> bool + Send + Sync>;
 
 /// How a row is dealt with.
 pub enum Proof {
@@ -152,7 +152,13 @@ impl Row {
 
     /// Runs only on targets that the condition lets pass: for rules that say so in words.
     pub fn only(&mut self, condition: impl Fn(&Target) -> bool + Send + Sync + 'static) -> &mut Row {
-        self.conditions.push(Box::new(condition));
+        self.conditions.push(Box::new(move |_, target| condition(target)));
+        self
+    }
+
+    /// Runs only on products that have another C function, too.
+    pub fn having(&mut self, function: &'static str) -> &mut Row {
+        self.conditions.push(Box::new(move |spec, target| spec.supports(function, &target.product.key)));
         self
     }
 
@@ -284,11 +290,14 @@ impl Plan {
         if spec.unbuilt.contains(rule.base()) {
             return Standing::NotBuilt;
         }
-        if named.is_some() && spec.functions.contains_key(rule.base()) && !spec.supports(rule.base(), key) {
-            return Standing::Refused;
+        if spec.functions.contains_key(rule.base()) && !spec.supports(rule.base(), key) {
+            // A rule about chips in words is about those that have the function.
+            return if named.is_some() { Standing::Refused } else { Standing::Elsewhere };
         }
         match self.row(&rule.id) {
-            Some(row) if row.conditions.iter().any(|condition| !condition(target)) => Standing::Elsewhere,
+            Some(row) if row.conditions.iter().any(|condition| !condition(spec, target)) => {
+                Standing::Elsewhere
+            }
             Some(Row { proof: Proof::Hardware(reason), .. }) => Standing::Hardware(reason),
             Some(Row { proof: Proof::Needs(function), .. }) if spec.unbuilt.contains(*function) => {
                 Standing::NotBuilt

@@ -48,6 +48,8 @@ pub struct Rule {
     pub expected: String,
     /// Products as the table says them.
     pub products: String,
+    /// The C function that it is about: itself, or that below a wrapper.
+    base: String,
     /// Where it comes from.
     pub source: String,
     /// For what the documents leave open, or where another row wins: the code, then a colon and the reason.
@@ -55,9 +57,9 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The C function; that below a wrapper for `name<cpp>`.
+    /// The C function that it is about: itself, or that below a wrapper.
     pub fn base(&self) -> &str {
-        self.function.split('<').next().unwrap_or_default()
+        &self.base
     }
 
     /// The code that the rule demands: that of the decision if there is one.
@@ -143,8 +145,12 @@ pub fn root() -> PathBuf {
 
 type Cells = HashMap<String, String>;
 
+/// Variable with a folder of tables that stands for the project's: for tests of the suite itself.
+pub const TABLES: &str = "CONTRACT_SPEC";
+
 fn read(file: &str) -> Result<Vec<Cells>, String> {
-    let path = root().join("spec").join(file);
+    let folder = std::env::var_os(TABLES).map_or_else(|| root().join("spec"), PathBuf::from);
+    let path = folder.join(file);
     let failed = |error: csv::Error| format!("{}: {error}", path.display());
     let mut reader = csv::Reader::from_path(&path).map_err(failed)?;
     reader.deserialize().collect::<Result<Vec<Cells>, _>>().map_err(failed)
@@ -159,12 +165,16 @@ impl Spec {
     pub fn read() -> Result<Spec, String> {
         let products = products()?;
         let functions = functions(&products)?;
+        let wraps = wrappers()?;
         let mut rules = Vec::new();
         for file in RULES {
             for row in read(file)? {
+                let function = cell(&row, "function")?;
+                let below = function.strip_suffix("<cpp>").and_then(|name| wraps.get(name));
                 rules.push(Rule {
                     id: cell(&row, "constraint_id")?,
-                    function: cell(&row, "function")?,
+                    base: below.unwrap_or(&function).clone(),
+                    function,
                     text: cell(&row, "constraint")?,
                     expected: cell(&row, "expected_result")?,
                     products: cell(&row, "products")?,
@@ -183,7 +193,8 @@ impl Spec {
 
     /// Chapter of a rule, as file names have it; rules of no single function are `all`.
     pub fn chapter(&self, rule: &Rule) -> &str {
-        match self.functions.get(rule.base()) {
+        let name = rule.function.strip_suffix("<cpp>").unwrap_or(&rule.function);
+        match self.functions.get(name) {
             Some(function) if !function.chapter.is_empty() => &function.chapter,
             _ => "all",
         }
@@ -266,6 +277,17 @@ fn functions(products: &[Product]) -> Result<BTreeMap<String, Function>, String>
         }
     }
     Ok(functions)
+}
+
+/// The C function below each C++ wrapper; that of the first form where there are several.
+fn wrappers() -> Result<HashMap<String, String>, String> {
+    let mut wraps = HashMap::new();
+    for row in read("functions.csv")? {
+        if row.get("kind").is_some_and(|kind| kind == "cpp-template") {
+            wraps.entry(cell(&row, "name")?).or_insert(cell(&row, "wraps")?);
+        }
+    }
+    Ok(wraps)
 }
 
 /// The names in the generated list of the command.

@@ -8,7 +8,7 @@ use super::Result;
 ///
 /// 200-300-500 has no column of its own.
 /// ours: it follows the inference series, whose chip family and documents are closest to it.
-const PRODUCT_COLUMNS: [(&str, &str); 9] = [
+pub const PRODUCT_COLUMNS: [(&str, &str); 9] = [
     ("950pr", "p950PR"),
     ("950dt", "p950DT"),
     ("a3", "A3"),

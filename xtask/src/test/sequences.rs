@@ -49,7 +49,8 @@ pub fn fuzz(args: &[String]) -> Result<ExitCode, String> {
     }
 }
 
-fn run(build: &Build, runs: u64, seed: u64) -> Result<(), String> {
+/// So many calls from a seed; what was found, if anything.
+pub fn run(build: &Build, runs: u64, seed: u64) -> Result<(), String> {
     let source: PathBuf = build.root.join("tests/sequences/sequences.c");
     let program = build.out.join("sequences").join(format!("sequences-{runs}-{seed}"));
     build.compile(&source, C[0], Some(&program))?;

@@ -62,10 +62,22 @@ const _: unsafe extern "C" fn(aclrtAllocatorDesc, aclrtAllocator) -> aclError =
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::allocator::aclrtAllocatorUnregister;
 const _: unsafe extern "C" fn(*mut *mut c_void, u32, u32, *mut u32, u32) -> aclError =
     crate::memory::aclrtCheckMemType;
+const _: unsafe extern "C" fn(*mut aclrtCntNotify, u64) -> aclError = crate::notify::aclrtCntNotifyCreate;
+const _: unsafe extern "C" fn(aclrtCntNotify) -> aclError = crate::notify::aclrtCntNotifyDestroy;
+const _: unsafe extern "C" fn(aclrtCntNotify, *mut u32) -> aclError = crate::notify::aclrtCntNotifyGetId;
+const _: unsafe extern "C" fn(aclrtCntNotify, aclrtStream, *mut aclrtCntNotifyRecordInfo) -> aclError =
+    crate::notify::aclrtCntNotifyRecord;
+const _: unsafe extern "C" fn(aclrtCntNotify, aclrtStream) -> aclError = crate::notify::aclrtCntNotifyReset;
+const _: unsafe extern "C" fn(aclrtCntNotify, aclrtStream, *mut aclrtCntNotifyWaitInfo) -> aclError =
+    crate::notify::aclrtCntNotifyWaitWithTimeout;
 const _: unsafe extern "C" fn(*mut aclrtContext, i32) -> aclError = crate::context::aclrtCreateContext;
 const _: unsafe extern "C" fn(*mut aclrtEvent) -> aclError = crate::event::aclrtCreateEvent;
 const _: unsafe extern "C" fn(*mut aclrtEvent, u32) -> aclError = crate::event::aclrtCreateEventExWithFlag;
 const _: unsafe extern "C" fn(*mut aclrtEvent, u32) -> aclError = crate::event::aclrtCreateEventWithFlag;
+const _: unsafe extern "C" fn(*mut aclrtLabel) -> aclError = crate::label::aclrtCreateLabel;
+const _: unsafe extern "C" fn(*mut aclrtLabel, usize, *mut aclrtLabelList) -> aclError =
+    crate::label::aclrtCreateLabelList;
+const _: unsafe extern "C" fn(*mut aclrtNotify, u64) -> aclError = crate::notify::aclrtCreateNotify;
 const _: unsafe extern "C" fn(*mut aclrtStream) -> aclError = crate::stream::aclrtCreateStream;
 const _: unsafe extern "C" fn() -> *mut aclrtStreamConfigHandle =
     crate::stream::aclrtCreateStreamConfigHandle;
@@ -79,6 +91,9 @@ const _: unsafe extern "C" fn(aclSysParamOpt, *mut i64) -> aclError = crate::con
 const _: unsafe extern "C" fn(aclSysParamOpt, i64) -> aclError = crate::context::aclrtCtxSetSysParamOpt;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtDestroyContext;
 const _: unsafe extern "C" fn(aclrtEvent) -> aclError = crate::event::aclrtDestroyEvent;
+const _: unsafe extern "C" fn(aclrtLabel) -> aclError = crate::label::aclrtDestroyLabel;
+const _: unsafe extern "C" fn(aclrtLabelList) -> aclError = crate::label::aclrtDestroyLabelList;
+const _: unsafe extern "C" fn(aclrtNotify) -> aclError = crate::notify::aclrtDestroyNotify;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtDestroyStream;
 const _: unsafe extern "C" fn(*mut aclrtStreamConfigHandle) -> aclError =
     crate::stream::aclrtDestroyStreamConfigHandle;
@@ -139,6 +154,7 @@ const _: unsafe extern "C" fn(i32, *mut aclrtMemUceInfo, usize, *mut usize) -> a
 const _: unsafe extern "C" fn(i32, *mut aclrtMemUsageInfo, usize, *mut usize) -> aclError =
     crate::memory::aclrtGetMemUsageInfo;
 const _: unsafe extern "C" fn(aclrtMemcpyKind, *mut usize) -> aclError = crate::copy::aclrtGetMemcpyDescSize;
+const _: unsafe extern "C" fn(aclrtNotify, *mut u32) -> aclError = crate::notify::aclrtGetNotifyId;
 const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::timeout::aclrtGetOpExecuteTimeout;
 const _: unsafe extern "C" fn(*mut u64) -> aclError = crate::timeout::aclrtGetOpTimeOutInterval;
 const _: unsafe extern "C" fn(*mut c_void, usize, aclrtStream) -> aclError =
@@ -365,6 +381,7 @@ const _: unsafe extern "C" fn(*mut c_void, usize, i32, usize, aclrtStream) -> ac
 const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize) -> aclError = crate::copy::aclrtMemsetD32;
 const _: unsafe extern "C" fn(*mut c_void, usize, u32, usize, aclrtStream) -> aclError =
     crate::copy::aclrtMemsetD32Async;
+const _: unsafe extern "C" fn(*mut aclrtNotify, usize) -> aclError = crate::notify::aclrtNotifyBatchReset;
 const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtPeekAtLastError;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::stream::aclrtPersistentTaskClean;
 const _: unsafe extern "C" fn(*const c_void, *mut aclrtPtrAttributes) -> aclError =
@@ -383,6 +400,7 @@ const _: unsafe extern "C" fn(*const aclrtRandomNumTaskInfo, aclrtStream, *mut c
 const _: unsafe extern "C" fn(aclrtEvent, aclrtStream) -> aclError = crate::event::aclrtRecordEvent;
 const _: unsafe extern "C" fn(aclrtEvent, aclrtStream, u32) -> aclError =
     crate::event::aclrtRecordEventWithFlag;
+const _: unsafe extern "C" fn(aclrtNotify, aclrtStream) -> aclError = crate::notify::aclrtRecordNotify;
 const _: unsafe extern "C" fn(
     *mut c_void,
     *const c_void,
@@ -412,6 +430,7 @@ const _: unsafe extern "C" fn(*const c_char, aclrtDeviceTaskAbortCallback, *mut 
     crate::device::aclrtSetDeviceTaskAbortCallback;
 const _: unsafe extern "C" fn(aclrtExceptionInfoCallback) -> aclError =
     crate::exception::aclrtSetExceptionInfoCallback;
+const _: unsafe extern "C" fn(aclrtLabel, aclrtStream) -> aclError = crate::label::aclrtSetLabel;
 const _: unsafe extern "C" fn(
     *mut c_void,
     aclrtMemcpyKind,
@@ -452,6 +471,8 @@ const _: unsafe extern "C" fn(aclrtStream, aclrtEvent, i32) -> aclError =
     crate::event::aclrtStreamWaitEventWithTimeout;
 const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtSubscribeHostFunc;
 const _: unsafe extern "C" fn(u64, aclrtStream) -> aclError = crate::callback::aclrtSubscribeReport;
+const _: unsafe extern "C" fn(*mut c_void, u32, aclrtLabelList, aclrtStream) -> aclError =
+    crate::label::aclrtSwitchLabelByIndex;
 const _: unsafe extern "C" fn() -> aclError = crate::device::aclrtSynchronizeDevice;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtSynchronizeDeviceWithTimeout;
 const _: unsafe extern "C" fn(aclrtEvent) -> aclError = crate::event::aclrtSynchronizeEvent;
@@ -465,6 +486,8 @@ const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtUnu
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::system::aclrtUseStreamResInCurrentThread;
 const _: unsafe extern "C" fn(*mut c_void, u64, u32, aclrtStream) -> aclError = crate::value::aclrtValueWait;
 const _: unsafe extern "C" fn(*mut c_void, u64, u32, aclrtStream) -> aclError = crate::value::aclrtValueWrite;
+const _: unsafe extern "C" fn(aclrtNotify, aclrtStream, u32) -> aclError =
+    crate::notify::aclrtWaitAndResetNotify;
 const _: unsafe extern "C" fn(aclCANNPackageName, *mut aclCANNPackageVersion) -> aclError =
     crate::version::aclsysGetCANNVersion;
 const _: unsafe extern "C" fn(*mut c_char, *mut i32) -> aclError = crate::version::aclsysGetVersionNum;

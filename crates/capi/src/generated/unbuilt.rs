@@ -80,19 +80,6 @@ unbuilt! {
     fn aclmdlRIUpdate(modelRI: aclmdlRI) -> aclError;
     fn aclmdlRITaskDisable(task: aclmdlRITask) -> aclError;
     fn aclrtKernelArgsFinalize(argsHandle: aclrtArgsHandle) -> aclError;
-    fn aclrtCreateNotify(notify: *mut aclrtNotify, flag: u64) -> aclError;
-    fn aclrtDestroyNotify(notify: aclrtNotify) -> aclError;
-    fn aclrtCntNotifyCreate(cntNotify: *mut aclrtCntNotify, flag: u64) -> aclError;
-    fn aclrtCntNotifyDestroy(cntNotify: aclrtCntNotify) -> aclError;
-    fn aclrtRecordNotify(notify: aclrtNotify, stream: aclrtStream) -> aclError;
-    fn aclrtWaitAndResetNotify(notify: aclrtNotify, stream: aclrtStream, timeout: u32) -> aclError;
-    fn aclrtGetNotifyId(notify: aclrtNotify, notifyId: *mut u32) -> aclError;
-    fn aclrtCreateLabel(label: *mut aclrtLabel) -> aclError;
-    fn aclrtSetLabel(label: aclrtLabel, stream: aclrtStream) -> aclError;
-    fn aclrtDestroyLabel(label: aclrtLabel) -> aclError;
-    fn aclrtCreateLabelList(labels: *mut aclrtLabel, num: usize, labelList: *mut aclrtLabelList) -> aclError;
-    fn aclrtDestroyLabelList(labelList: aclrtLabelList) -> aclError;
-    fn aclrtSwitchLabelByIndex(ptr: *mut c_void, maxValue: u32, labelList: aclrtLabelList, stream: aclrtStream) -> aclError;
     fn aclrtActiveStream(activeStream: aclrtStream, stream: aclrtStream) -> aclError;
     fn aclrtSwitchStream(leftValue: *mut c_void, cond: aclrtCondition, rightValue: *mut c_void, dataType: aclrtCompareDataType, trueStream: aclrtStream, falseStream: aclrtStream, stream: aclrtStream) -> aclError;
     fn aclrtGetFunctionName(funcHandle: aclrtFuncHandle, maxLen: u32, name: *mut c_char) -> aclError;
@@ -117,7 +104,6 @@ unbuilt! {
     fn aclrtIpcMemSetImportPid(key: *const c_char, pid: *mut i32, num: usize) -> aclError;
     fn aclrtIpcMemSetAttr(key: *const c_char, r#type: aclrtIpcMemAttrType, attr: u64) -> aclError;
     fn aclrtIpcMemImportPidInterServer(key: *const c_char, serverPids: *mut aclrtServerPid, num: usize) -> aclError;
-    fn aclrtNotifyBatchReset(notifies: *mut aclrtNotify, num: usize) -> aclError;
     fn aclrtNotifyGetExportKey(notify: aclrtNotify, key: *mut c_char, len: usize, flags: u64) -> aclError;
     fn aclrtNotifyImportByKey(notify: *mut aclrtNotify, key: *const c_char, flags: u64) -> aclError;
     fn aclrtNotifySetImportPid(notify: aclrtNotify, pid: *mut i32, num: usize) -> aclError;
@@ -173,10 +159,6 @@ unbuilt! {
     fn aclmdlRICondHandleGetCondPtr(handle: aclmdlRICondHandle, ptr: *mut *mut u64) -> aclError;
     fn aclmdlRIAddCondTask(params: aclmdlRICondTaskParams, stream: aclrtStream, flags: u32) -> aclError;
     fn aclmdlRICaptureToModelRIBegin(stream: aclrtStream, modelRI: aclmdlRI, mode: aclmdlRICaptureMode) -> aclError;
-    fn aclrtCntNotifyRecord(cntNotify: aclrtCntNotify, stream: aclrtStream, info: *mut aclrtCntNotifyRecordInfo) -> aclError;
-    fn aclrtCntNotifyWaitWithTimeout(cntNotify: aclrtCntNotify, stream: aclrtStream, info: *mut aclrtCntNotifyWaitInfo) -> aclError;
-    fn aclrtCntNotifyReset(cntNotify: aclrtCntNotify, stream: aclrtStream) -> aclError;
-    fn aclrtCntNotifyGetId(cntNotify: aclrtCntNotify, notifyId: *mut u32) -> aclError;
     fn aclrtMemSetAccess(virPtr: *mut c_void, size: usize, desc: *mut aclrtMemAccessDesc, count: usize) -> aclError;
     fn aclrtMemGetAccess(virPtr: *mut c_void, location: *mut aclrtMemLocation, flag: *mut u64) -> aclError;
     fn aclrtSnapShotProcessLock(pid: i32, reserve: *mut c_void) -> aclError;

@@ -57,6 +57,11 @@ pub fn pinned_memory(size: usize, byte: u8) -> Ptr {
     // SAFETY: a local; then the block just made.
     unsafe {
         assert_eq!(aclrtMallocHost(&mut pointer, size), 0);
+        if !(pointer as usize).is_multiple_of(64) {
+            // That is the caller's job in the RC form.
+            assert_eq!(aclrtMallocHost(&mut pointer, size + 32), 0);
+            pointer = pointer.wrapping_byte_add(pointer as usize % 64);
+        }
         std::ptr::write_bytes(pointer.cast::<u8>(), byte, size);
     }
     pointer

@@ -16,7 +16,7 @@ pub(crate) struct Words {
 
 thread_local! {
     static WORDS: UnsafeCell<Words> =
-        const { UnsafeCell::new(Words { guard: 0, scope: 0, ready: 1, chained: 0, chained_at: 0 }) };
+        const { UnsafeCell::new(Words { guard: 0, scope: 0, ready: 2, chained: 0, chained_at: 0 }) };
 }
 
 /// As in the processor file.

@@ -5,10 +5,14 @@ use crate::sync::plain::{AtomicU32, AtomicUsize, Ordering};
 use std::ptr;
 use std::time::{Duration, Instant};
 
+/// The low bits of the word; above them, the number of the entry.
+const STATE: u32 = 3;
 const IDLE: u32 = 0;
 const RUNNING: u32 = 1;
 const FAULTED: u32 = 2;
 const ABANDONED: u32 = 3;
+/// One entry more.
+const ENTRY: u32 = STATE + 1;
 
 /// What a scope is doing; the head of [`crate::fault`] has the transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +42,18 @@ pub struct KernelFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abandoned;
 
-/// The place that device code runs in on one thread: one per worker, for ever (a parked thread keeps using it).
+/// One run of device code in a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry(u32);
+
+/// The place that device code runs in on one thread, for ever (a parked thread keeps using it); once its thread has ended, another
+/// one may take it over.
 ///
 /// Only device code belongs in a scope. A host function that the program enqueued is the program's own code: its faults and
 /// its `abort` end the process as they would anywhere else.
 #[derive(Debug, Default)]
 pub struct Scope {
     state: AtomicU32,
-    /// The code's thread, as the system numbers threads; 0 before the first entry.
-    thread: AtomicU32,
     signal: AtomicU32,
     reason: AtomicU32,
     address: AtomicUsize,
@@ -67,31 +74,25 @@ impl Scope {
     ///
     /// A scope serves one thread at a time, and none after a fault or an abandonment: then this answers `Abandoned` at once.
     pub fn enter<R>(&'static self, code: impl FnOnce() -> R) -> Result<R, Abandoned> {
-        if self.thread.load(Ordering::Relaxed) == 0 {
-            self.adopt();
-        }
-        if self.state.compare_exchange(IDLE, RUNNING, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        stack::prepare_for_device_code();
+        let idle = self.state.load(Ordering::Relaxed);
+        let running = (idle & !STATE).wrapping_add(ENTRY) | RUNNING;
+        // Whoever sees the entry sees what its thread did before.
+        let entered = idle & STATE == IDLE
+            && self.state.compare_exchange(idle, running, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if !entered {
             return Err(Abandoned);
         }
         // SAFETY: the thread's own words.
         let outer = unsafe { std::mem::replace(&mut (*arch::words()).scope, ptr::from_ref(self) as usize) };
-        let inside = Inside { scope: self, outer };
+        let inside = Inside { scope: self, running, outer };
         let result = code();
         if inside.leave() { Ok(result) } else { Err(Abandoned) }
     }
 
-    /// First entry: the thread gets a signal stack, and its device code's signals come through.
-    #[cold]
-    fn adopt(&self) {
-        stack::prepare_thread();
-        stack::unblock(&[libc::SIGFPE, libc::SIGILL, libc::SIGABRT]);
-        // SAFETY: asks a number.
-        self.thread.store(unsafe { libc::syscall(libc::SYS_gettid) } as u32, Ordering::Relaxed);
-    }
-
     /// What the scope is doing now.
     pub fn state(&self) -> State {
-        match self.state.load(Ordering::Acquire) {
+        match self.state.load(Ordering::Acquire) & STATE {
             IDLE => State::Idle,
             RUNNING => State::Running,
             FAULTED => State::Faulted,
@@ -101,7 +102,7 @@ impl Scope {
 
     /// Why the scope's code stopped, once it has faulted.
     pub fn fault(&self) -> Option<KernelFault> {
-        if self.state.load(Ordering::Acquire) != FAULTED {
+        if self.state.load(Ordering::Acquire) & STATE != FAULTED {
             return None;
         }
         let fault = Fault {
@@ -128,10 +129,17 @@ impl Scope {
         }
     }
 
+    /// The entry whose code runs now.
+    pub fn entry(&self) -> Option<Entry> {
+        let word = self.state.load(Ordering::Acquire);
+        (word & STATE == RUNNING).then_some(Entry(word))
+    }
+
     /// Gives up code that runs too long. True: the scope is abandoned now; its thread goes on until the code returns, and
-    /// [`Scope::enter`] then answers `Abandoned`. False: no code was running any more, or it had faulted.
-    pub fn abandon(&self) -> bool {
-        self.state.compare_exchange(RUNNING, ABANDONED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    /// [`Scope::enter`] then answers `Abandoned`. False: that entry's code was not running any more, or it had faulted.
+    pub fn abandon(&self, entry: Entry) -> bool {
+        let abandoned = entry.0 & !STATE | ABANDONED;
+        self.state.compare_exchange(entry.0, abandoned, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Handler only: records the fault and parks the thread.
@@ -141,7 +149,11 @@ impl Scope {
         self.address.store(fault.fault.address, Ordering::Relaxed);
         self.pc.store(fault.pc, Ordering::Relaxed);
         // Abandoned code that faults stays abandoned.
-        if self.state.compare_exchange(RUNNING, FAULTED, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        let word = self.state.load(Ordering::Relaxed);
+        let faulted = word & !STATE | FAULTED;
+        if word & STATE == RUNNING
+            && self.state.compare_exchange(word, faulted, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        {
             nudge();
         }
         // SAFETY: full sets are valid; with every signal blocked no handler of the program runs on a dead thread, and the
@@ -162,6 +174,8 @@ impl Scope {
 /// Takes the thread out of the scope, also when the code panics.
 struct Inside {
     scope: &'static Scope,
+    /// The scope's word while the code runs.
+    running: u32,
     outer: usize,
 }
 
@@ -176,7 +190,8 @@ impl Inside {
     fn undo(&self) -> bool {
         // SAFETY: the thread's own words.
         unsafe { (*arch::words()).scope = self.outer };
-        self.scope.state.compare_exchange(RUNNING, IDLE, Ordering::Release, Ordering::Relaxed).is_ok()
+        let idle = self.running & !STATE | IDLE;
+        self.scope.state.compare_exchange(self.running, idle, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 }
 

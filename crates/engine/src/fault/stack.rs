@@ -19,14 +19,26 @@ thread_local! {
 
 /// Readies the calling thread for faults: installs the handlers ([`super::install`]) if no one has, gives the thread an
 /// alternate signal stack if it has none (a stack of the program's stays), and lets SIGSEGV and SIGBUS through, since a
-/// blocked one would end the process. Copies do this by themselves on a thread's first copy; threads that run device code
-/// call it when they start (and get FPE, ILL and ABRT unblocked by [`super::Scope::enter`]'s first use).
+/// blocked one would end the process. Copies do this by themselves on a thread's first copy, and [`super::Scope::enter`] on a
+/// thread's first entry, which lets FPE, ILL and ABRT through as well.
 pub fn prepare_thread() {
     // SAFETY: the thread's own words.
     if unsafe { (*arch::words()).ready } == 0 {
         prepare();
     }
 }
+
+/// [`prepare_thread`], and lets the other signals of device code through.
+pub(super) fn prepare_for_device_code() {
+    // SAFETY: the thread's own words.
+    if unsafe { (*arch::words()).ready } < DEVICE_CODE {
+        prepare_more();
+    }
+}
+
+/// Values of the word `ready`; 0: nothing was done yet.
+const COPIES: usize = 1;
+const DEVICE_CODE: usize = 2;
 
 #[cold]
 #[inline(never)]
@@ -35,11 +47,20 @@ fn prepare() {
     add_stack();
     unblock(&[libc::SIGSEGV, libc::SIGBUS]);
     // SAFETY: the thread's own words.
-    unsafe { (*arch::words()).ready = 1 };
+    unsafe { (*arch::words()).ready = COPIES };
+}
+
+#[cold]
+#[inline(never)]
+fn prepare_more() {
+    prepare_thread();
+    unblock(&[libc::SIGFPE, libc::SIGILL, libc::SIGABRT]);
+    // SAFETY: the thread's own words.
+    unsafe { (*arch::words()).ready = DEVICE_CODE };
 }
 
 /// Takes signals out of the calling thread's mask.
-pub(super) fn unblock(signals: &[i32]) {
+fn unblock(signals: &[i32]) {
     // SAFETY: the set is initialised by sigemptyset before it is used; the calls touch nothing else.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();

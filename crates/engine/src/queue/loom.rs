@@ -21,7 +21,7 @@ fn check(model: fn()) {
 }
 
 /// Models and faults by name, for the child process.
-const PLANTED: [(&str, fn(), Place); 12] = [
+const PLANTED: [(&str, fn(), Place); 14] = [
     ("enqueue_park-enqueue", enqueue_park, Place::Enqueue),
     ("enqueue_park-park", enqueue_park, Place::Park),
     ("enqueue_poll-park", enqueue_poll, Place::Park),
@@ -29,6 +29,8 @@ const PLANTED: [(&str, fn(), Place); 12] = [
     ("enqueue_user_code-park", enqueue_user_code, Place::Park),
     ("publish_wait-publish", publish_wait, Place::Publish),
     ("publish_wait-wait", publish_wait, Place::Wait),
+    ("ring_wait-publish", ring_wait, Place::Publish),
+    ("ring_wait-wait", ring_wait, Place::Wait),
     ("state_list-unlist", state_list, Place::Unlist),
     ("host_sleep-publish", host_sleep, Place::Publish),
     ("host_sleep-wait", host_sleep, Place::Wait),
@@ -230,6 +232,32 @@ fn advance_wait() {
     }
     assert_eq!(woken.load(Ordering::Relaxed), u32::from(parked));
     assert_eq!(line.done(), 2);
+}
+
+/// (2c) A stream looks at a condition that somebody changes and rings for, and parks until the next ring.
+fn ring_wait() {
+    let line = Arc::new(Line::default());
+    let (met, woken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));
+    let ringer = {
+        let (line, met, woken) = (Arc::clone(&line), Arc::clone(&met), Arc::clone(&woken));
+        thread::spawn(move || {
+            met.store(true, Ordering::Relaxed);
+            line.bump(|_| {
+                woken.fetch_add(1, Ordering::Relaxed);
+            });
+        })
+    };
+    let rung = line.done();
+    let seen = met.load(Ordering::Relaxed);
+    let parked = !seen && line.wait(rung + 1, Who::Stream { index: 0, ticket: 0 }, || true);
+    assert!(parked || met.load(Ordering::Relaxed), "FOUND: neither parked nor met");
+    ringer.join().unwrap();
+    assert_eq!(woken.load(Ordering::Relaxed), u32::from(parked), "FOUND: a parked stream was not woken");
+}
+
+#[test]
+fn loom_ring_wait() {
+    check(ring_wait);
 }
 
 #[test]

@@ -180,16 +180,18 @@ impl Core {
     pub(crate) fn abandon(&self, index: u32, code: u32) -> bool {
         let found = {
             let seats = self.seats.0.lock();
-            let busy = |s: &&&Seat| {
-                let task = Mark(s.task.load(Ordering::Acquire));
-                task != Mark::NONE && task.index() == index
+            // The task is looked at after the entry: if that still runs when it is given up, this was its task.
+            let busy = |seat: &&'static Seat| {
+                let entry = seat.scope.entry()?;
+                let task = Mark(seat.task.load(Ordering::Acquire));
+                (task != Mark::NONE && task.index() == index).then_some((*seat, entry))
             };
-            seats.iter().find(busy).copied()
+            seats.iter().find_map(busy)
         };
-        let Some(seat) = found else {
+        let Some((seat, entry)) = found else {
             return false;
         };
-        seat.scope.abandon() && {
+        seat.scope.abandon(entry) && {
             self.take_over(seat, code);
             true
         }

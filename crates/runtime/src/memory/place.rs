@@ -9,7 +9,7 @@ use toprope_engine::memory::{Block, Owner};
 use crate::error::Result;
 use crate::observer::Range;
 use crate::process::{self, Runtime};
-use crate::refuse;
+use crate::{memory, refuse};
 
 /// Whose memory it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,13 +208,14 @@ pub fn at(rt: &Runtime, addr: usize, found: Option<Block>) -> String {
 #[cold]
 fn describe(block: &Block, addr: usize) -> String {
     let what = words(block.owner);
-    let Block { base, size, usable, .. } = *block;
-    match addr - base {
-        0 if usable == size => format!("{what}, a block of {size} bytes at {base:#x}"),
-        0 => format!("{what}, a block of {size} bytes ({usable} with padding) at {base:#x}"),
-        offset => {
+    let Block { base, size, usable, .. } = memory::held(*block);
+    match addr.checked_sub(base) {
+        Some(0) if usable == size => format!("{what}, a block of {size} bytes at {base:#x}"),
+        Some(0) => format!("{what}, a block of {size} bytes ({usable} with padding) at {base:#x}"),
+        Some(offset) => {
             format!("{what}, offset {offset} in a block of {size} bytes ({usable} with padding) at {base:#x}")
         }
+        None => format!("{what}, just before a block of {size} bytes at {base:#x}"),
     }
 }
 

@@ -45,22 +45,16 @@ pub fn register(rt: &Runtime, name: Vec<u8>, callback: Option<Callback>, args: *
         (None, Some(callback)) => listeners.push(Listener { name, callback, args: args as usize }),
         (Some(place), None) => drop(listeners.remove(place)),
         (Some(_), Some(_)) => {
-            // The page says "not supported" and names no code.
+            // The page says "not supported" and names no code; that of the other registrations by name.
             return refuse!(
-                sys::ACL_ERROR_RT_PARAM_INVALID,
+                sys::ACL_ERROR_INVALID_PARAM,
                 "aclrtRegStreamStateCallback#02",
-                "regName: '{}' is registered already",
+                "regName: '{}' is registered already; pass a null callback first",
                 String::from_utf8_lossy(&name)
             );
         }
-        (None, None) => {
-            return refuse!(
-                sys::ACL_ERROR_RT_PARAM_INVALID,
-                "ours: nothing to take out",
-                "regName: '{}' is not registered",
-                String::from_utf8_lossy(&name)
-            );
-        }
+        // ours: an unknown name is no error, as with devices.
+        (None, None) => {}
     }
     Ok(())
 }

@@ -18,6 +18,8 @@ enum Kind {
 /// A piece of memory.
 pub struct Memory {
     at: *mut c_void,
+    /// What the allocation gave.
+    start: *mut c_void,
     bytes: usize,
     kind: Kind,
 }
@@ -27,7 +29,7 @@ pub struct Memory {
 pub fn device(bytes: usize) -> Memory {
     let mut at = null_mut();
     ok!(aclrtMalloc(&mut at, bytes, sys::ACL_MEM_MALLOC_NORMAL_ONLY));
-    Memory { at, bytes, kind: Kind::Device }
+    Memory { at, start: at, bytes, kind: Kind::Device }
 }
 
 /// Device memory with these bytes.
@@ -38,12 +40,17 @@ pub fn device_with(bytes: &[u8]) -> Memory {
     memory
 }
 
-/// Pinned host memory.
+/// Pinned host memory, 64-byte aligned, which is the caller's job in the RC form (aclrtMallocHost#07).
 #[track_caller]
 pub fn pinned(bytes: usize) -> Memory {
-    let mut at = null_mut();
-    ok!(aclrtMallocHost(&mut at, bytes));
-    Memory { at, bytes, kind: Kind::Pinned }
+    let mut start = null_mut();
+    ok!(aclrtMallocHost(&mut start, bytes));
+    if (start as usize).is_multiple_of(64) {
+        return Memory { at: start, start, bytes, kind: Kind::Pinned };
+    }
+    ok!(aclrtFreeHost(start));
+    ok!(aclrtMallocHost(&mut start, bytes + 63));
+    Memory { at: at((start as usize).next_multiple_of(64)), start, bytes, kind: Kind::Pinned }
 }
 
 /// Pinned host memory with these bytes.
@@ -58,7 +65,7 @@ pub fn pinned_with(bytes: &[u8]) -> Memory {
 pub fn pageable(bytes: usize) -> Memory {
     let at = unsafe { libc::aligned_alloc(64, bytes.next_multiple_of(64)) };
     unsafe { at.cast::<u8>().write_bytes(0, bytes) };
-    Memory { at, bytes, kind: Kind::Pageable }
+    Memory { at, start: at, bytes, kind: Kind::Pageable }
 }
 
 /// Memory of the program with these bytes.
@@ -117,12 +124,12 @@ impl Drop for Memory {
         match self.kind {
             // Freed already by the row, perhaps.
             Kind::Device => {
-                acl!(aclrtFree(self.at));
+                acl!(aclrtFree(self.start));
             }
             Kind::Pinned => {
-                acl!(aclrtFreeHost(self.at));
+                acl!(aclrtFreeHost(self.start));
             }
-            Kind::Pageable => unsafe { libc::free(self.at) },
+            Kind::Pageable => unsafe { libc::free(self.start) },
         }
     }
 }

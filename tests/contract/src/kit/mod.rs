@@ -5,11 +5,17 @@
     reason = "a kit for tests: calls of the C ABI with valid arguments or with numbers that are never dereferenced"
 )]
 
+mod busy;
+mod cpp;
 mod handle;
 mod host;
+mod managed;
 mod memory;
+mod package;
+mod place;
 mod symbol;
 mod work;
+mod wrapped;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::null_mut;
@@ -18,11 +24,17 @@ use std::sync::OnceLock;
 use ascendcl_sys as sys;
 use ascendcl_sys::Table;
 
+pub use busy::*;
+pub use cpp::*;
 pub use handle::*;
 pub use host::*;
+pub use managed::*;
 pub use memory::*;
+pub use package::*;
+pub use place::*;
 pub use symbol::*;
 pub use work::*;
+pub use wrapped::*;
 
 use crate::row::Test;
 use crate::symbols::SYMBOLS;

@@ -112,3 +112,10 @@ pub fn eventually(done: impl Fn() -> bool) -> bool {
     }
     true
 }
+
+/// Enqueues a task that fails when it runs, with the code that comes back: nothing is where it writes.
+#[track_caller]
+pub fn fail(stream: aclrtStream) -> i32 {
+    ok!(aclrtMemsetAsync(super::unmapped(), 64, 0, 64, stream));
+    ascendcl_sys::ACL_ERROR_RT_SYS_DMA
+}

@@ -312,6 +312,25 @@ fn synchronize(r: &mut Rows) {
     });
     r.row("aclrtSynchronizeDeviceWithTimeout#05", move |_| waits(timed));
     r.row("aclrtSynchronizeDeviceWithTimeout#07", move |_| waits(endless));
+    let overload: fn(i32) -> i32 = |timeout| unsafe { cpp_synchronize_device(timeout) };
+    r.row("aclrtSynchronizeDevice<cpp>#01", move |_| {
+        for timeout in [0, -2] {
+            same_code("the overload", overload(timeout), ACL_ERROR_RT_PARAM_INVALID);
+            calls("aclrtSynchronizeDeviceWithTimeout");
+        }
+    });
+    r.row("aclrtSynchronizeDevice<cpp>#02", |_| header_only("aclrtSynchronizeDevice"));
+    for id in ["aclrtSynchronizeDevice<cpp>#03", "aclrtSynchronizeDevice<cpp>#04"] {
+        r.row(id, move |_| {
+            waits(|| same_code("the overload", unsafe { cpp_synchronize_device(-1) }, 0));
+            waits(|| same_code("the overload", unsafe { cpp_synchronize_device(20_000) }, 0));
+            let stream = Stream::new();
+            let gate = held(stream.h());
+            same_code("the overload", overload(5), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+            gate.open();
+            stream.wait();
+        });
+    }
     r.row("aclrtSynchronizeDeviceWithTimeout#02", |_| {
         [-2, i32::MIN].map(|timeout| acl!(aclrtSynchronizeDeviceWithTimeout(timeout)))
     });

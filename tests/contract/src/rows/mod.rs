@@ -6,23 +6,46 @@
 
 use crate::row::Rows;
 
-mod all;
-mod context;
-mod device;
-mod device_info;
-mod symbol;
-mod system;
+macro_rules! chapters {
+    ($($name:ident;)*) => {
+        $(mod $name;)*
 
-/// Every chapter's.
-pub fn all() -> Rows {
-    let mut rows = Rows::default();
-    all::rows(&mut rows);
-    context::rows(&mut rows);
-    device::rows(&mut rows);
-    device_info::rows(&mut rows);
-    symbol::rows(&mut rows);
-    system::rows(&mut rows);
-    rows
+        /// Every chapter's.
+        pub fn all() -> Rows {
+            let mut rows = Rows::default();
+            $($name::rows(&mut rows);)*
+            rows
+        }
+    };
+}
+
+chapters! {
+    all;
+    buffer;
+    callback;
+    capability;
+    context;
+    copy;
+    device;
+    device_info;
+    event;
+    event_query;
+    exception;
+    general;
+    host;
+    init;
+    managed;
+    memory;
+    overloads;
+    pointer;
+    policy;
+    stream;
+    stream_config;
+    symbol;
+    system;
+    timeout;
+    value;
+    version;
 }
 
 /// What every chapter needs.

@@ -20,7 +20,7 @@ fn options(r: &mut Rows) {
         ACL_OPT_ENABLE_KERNEL_EARLY_START,
     ];
     r.row("aclrtSetSysParamOpt#01", move |_| {
-        all.map(|option| ok!(aclrtSetSysParamOpt(option, 1)));
+        all.iter().for_each(|option| ok!(aclrtSetSysParamOpt(*option, 1)));
         [4, u32::MAX].map(|option| acl!(aclrtSetSysParamOpt(option, 0)))
     })
     .alone();
@@ -63,7 +63,7 @@ fn options(r: &mut Rows) {
     });
     r.row("aclrtGetSysParamOpt#02", |_| acl!(aclrtGetSysParamOpt(ACL_OPT_DETERMINISTIC, null_mut())));
     r.row("aclrtGetSysParamOpt#03", move |_| {
-        all.map(|option| assert_eq!(get!(-1, aclrtGetSysParamOpt(option)), 0));
+        all.iter().for_each(|option| assert_eq!(get!(-1, aclrtGetSysParamOpt(*option)), 0));
     })
     .alone();
     r.row("aclrtGetSysParamOpt#04", |_| {
