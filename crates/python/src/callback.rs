@@ -61,8 +61,7 @@ unsafe extern "C" fn run(call: *mut c_void) {
     });
 }
 
-/// Adds func(user_data) to a stream; the subscribed thread runs it in process_report. What it raises goes to
-/// sys.unraisablehook. func and user_data are let go after the one call.
+#[doc = help!(rt_launch_callback)]
 #[pyfunction]
 #[pyo3(name = "launch_callback", signature = (func, user_data, block_type, stream, /))]
 pub fn rt_launch_callback(
@@ -108,8 +107,7 @@ unsafe extern "C" fn on_exception(info: *mut aclrtExceptionInfo) {
     });
 }
 
-/// Sets what is called, with the handle of an exception's information, when a task fails; None or nothing ends it. It runs on
-/// a thread of the runtime. Deprecated in C.
+#[doc = help!(rt_set_exception_info_callback)]
 #[pyfunction]
 #[pyo3(name = "set_exception_info_callback", signature = (func=None, /))]
 pub fn rt_set_exception_info_callback(py: Python<'_>, func: Option<&Bound<'_, PyAny>>) -> PyResult<aclError> {

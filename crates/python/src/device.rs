@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 
 use crate::library::table;
 
-/// How busy a device is.
+#[doc = help!(rt_get_device_utilization_rate)]
 #[pyfunction]
 #[pyo3(name = "get_device_utilization_rate", signature = (device_id, /))]
 pub fn rt_get_device_utilization_rate(
@@ -28,7 +28,7 @@ pub fn rt_get_device_utilization_rate(
     Ok((dict, ret))
 }
 
-/// Unique number of a device: dict with bytes, a list of 16 ints.
+#[doc = help!(rt_device_get_uuid)]
 #[pyfunction]
 #[pyo3(name = "device_get_uuid", signature = (device_id, /))]
 pub fn rt_device_get_uuid(py: Python<'_>, device_id: i32) -> PyResult<(Bound<'_, PyDict>, aclError)> {
@@ -43,7 +43,7 @@ pub fn rt_device_get_uuid(py: Python<'_>, device_id: i32) -> PyResult<(Bound<'_,
     Ok((dict, ret))
 }
 
-/// Whether a device's default context exists: 1 or 0. flags is always 0.
+#[doc = help!(rt_get_primary_ctx_state)]
 #[pyfunction]
 #[pyo3(name = "get_primary_ctx_state", signature = (device_id, /))]
 pub fn rt_get_primary_ctx_state(device_id: i32) -> (i32, usize, aclError) {

@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::library::table;
 use crate::text::{field, text};
 
-/// Starts the runtime of this process; a configuration file is optional.
+#[doc = help!(acl_init)]
 #[pyfunction]
 #[pyo3(name = "init", signature = (config_path=None, /))]
 pub fn acl_init(config_path: Option<CString>) -> aclError {
@@ -19,7 +19,7 @@ pub fn acl_init(config_path: Option<CString>) -> aclError {
     unsafe { (table().aclInit)(path) }
 }
 
-/// Writes a line to the log, with the caller's function, file and line.
+#[doc = help!(acl_app_log)]
 #[pyfunction]
 #[pyo3(name = "app_log", signature = (level, message, /))]
 pub fn acl_app_log(py: Python<'_>, level: i32, message: CString) -> PyResult<()> {
@@ -50,7 +50,7 @@ fn caller(py: Python<'_>) -> PyResult<(CString, CString, u32)> {
     ))
 }
 
-/// The attributes (ACL_CANN_ATTR_...) that this release has.
+#[doc = help!(acl_get_cann_attribute_list)]
 #[pyfunction]
 #[pyo3(name = "get_cann_attribute_list", signature = ())]
 pub fn acl_get_cann_attribute_list() -> (Vec<i64>, usize, aclError) {
@@ -66,7 +66,7 @@ pub fn acl_get_cann_attribute_list() -> (Vec<i64>, usize, aclError) {
     (list.iter().map(|attr| i64::from(*attr)).collect(), count, ret)
 }
 
-/// Version of a package of the release, as a dict of texts. Deprecated in C: use get_version_str.
+#[doc = help!(acl_get_cann_version)]
 #[pyfunction]
 #[pyo3(name = "get_cann_version", signature = (package, /))]
 pub fn acl_get_cann_version(py: Python<'_>, package: u32) -> PyResult<(Bound<'_, PyDict>, aclError)> {
@@ -86,7 +86,7 @@ pub fn acl_get_cann_version(py: Python<'_>, package: u32) -> PyResult<(Bound<'_,
     Ok((dict, ret))
 }
 
-/// Version of a package of the release.
+#[doc = help!(acl_get_version_str)]
 #[pyfunction]
 #[pyo3(name = "get_version_str", signature = (package_name, /))]
 pub fn acl_get_version_str(package_name: CString) -> (Option<String>, aclError) {

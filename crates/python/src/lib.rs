@@ -1,17 +1,21 @@
 //! `acl._acl`: the functions of the Python module `acl`, on the runtime that the process has, or the one in the package.
 //!
 //! - [`generated`]: functions whose arguments are plain, from spec/pyacl.csv;
+//! - [`fast`]: how Python calls those that take numbers only;
 //! - one file per chapter: those with dicts, lists, arrays or callables;
 //! - [`library`]: which runtime is used.
 //!
 //! Wrong argument types raise TypeError, numbers that do not fit OverflowError; what the runtime answers is returned. A call
 //! that can wait for a stream or for another thread releases the GIL; every other one keeps it.
 
+#[macro_use]
+mod generated;
+
 mod absent;
 mod callback;
 mod device;
 mod dict;
-mod generated;
+mod fast;
 mod init;
 mod library;
 mod memory;

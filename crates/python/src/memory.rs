@@ -55,7 +55,7 @@ fn with_config<R>(cfg: &Bound<'_, PyDict>, call: impl FnOnce(*mut aclrtMallocCon
     })
 }
 
-/// Device memory with a configuration: dict with attrs (a list of dicts with attr and value) and numAttrs; {} is none.
+#[doc = help!(rt_malloc_with_cfg)]
 #[pyfunction]
 #[pyo3(name = "malloc_with_cfg", signature = (size, policy, cfg, /))]
 pub fn rt_malloc_with_cfg(size: usize, policy: i32, cfg: &Bound<'_, PyDict>) -> PyResult<(usize, aclError)> {
@@ -67,7 +67,7 @@ pub fn rt_malloc_with_cfg(size: usize, policy: i32, cfg: &Bound<'_, PyDict>) -> 
     Ok((address as usize, ret))
 }
 
-/// Device memory for the task scheduler; the configuration is as in malloc_with_cfg.
+#[doc = help!(rt_malloc_for_task_scheduler)]
 #[pyfunction]
 #[pyo3(name = "malloc_for_task_scheduler", signature = (size, policy, cfg, /))]
 pub fn rt_malloc_for_task_scheduler(
@@ -83,7 +83,7 @@ pub fn rt_malloc_for_task_scheduler(
     Ok((address as usize, ret))
 }
 
-/// Pinned host memory with a configuration, as in malloc_with_cfg.
+#[doc = help!(rt_malloc_host_with_cfg)]
 #[pyfunction]
 #[pyo3(name = "malloc_host_with_cfg", signature = (size, cfg, /))]
 pub fn rt_malloc_host_with_cfg(size: usize, cfg: &Bound<'_, PyDict>) -> PyResult<(usize, aclError)> {
@@ -109,7 +109,7 @@ fn property(prop: &Bound<'_, PyDict>) -> PyResult<aclrtPhysicalMemProp> {
     })
 }
 
-/// Memory without an address.
+#[doc = help!(rt_malloc_physical)]
 #[pyfunction]
 #[pyo3(name = "malloc_physical", signature = (size, prop, flags, /))]
 pub fn rt_malloc_physical(size: usize, prop: &Bound<'_, PyDict>, flags: u64) -> PyResult<(usize, aclError)> {
@@ -120,7 +120,7 @@ pub fn rt_malloc_physical(size: usize, prop: &Bound<'_, PyDict>, flags: u64) -> 
     Ok((handle as usize, ret))
 }
 
-/// Size of which allocations of malloc_physical must be multiples.
+#[doc = help!(rt_mem_get_allocation_granularity)]
 #[pyfunction]
 #[pyo3(name = "mem_get_allocation_granularity", signature = (prop, option, /))]
 pub fn rt_mem_get_allocation_granularity(
@@ -134,7 +134,7 @@ pub fn rt_mem_get_allocation_granularity(
     Ok((granularity, ret))
 }
 
-/// What an address is; {} when the call failed.
+#[doc = help!(rt_pointer_get_attributes)]
 #[pyfunction]
 #[pyo3(name = "pointer_get_attributes", signature = (ptr, /))]
 pub fn rt_pointer_get_attributes(py: Python<'_>, ptr: usize) -> PyResult<(Bound<'_, PyDict>, aclError)> {
@@ -161,7 +161,7 @@ fn no_error() -> aclrtMemUceInfo {
     aclrtMemUceInfo { addr: ptr::null_mut(), len: 0, reserved: [0; 14] }
 }
 
-/// Memory errors of a device: list of dicts with addr, len and reserved.
+#[doc = help!(rt_get_mem_uce_info)]
 #[pyfunction]
 #[pyo3(name = "get_mem_uce_info", signature = (device_id, array_size, /))]
 pub fn rt_get_mem_uce_info(
@@ -190,7 +190,7 @@ pub fn rt_get_mem_uce_info(
     Ok((list, ret))
 }
 
-/// Repairs memory errors.
+#[doc = help!(rt_mem_uce_repair)]
 #[pyfunction]
 #[pyo3(name = "mem_uce_repair", signature = (device_id, infos, /))]
 pub fn rt_mem_uce_repair(device_id: i32, infos: &Bound<'_, PyList>) -> PyResult<aclError> {
@@ -219,7 +219,7 @@ pub fn key_buffer(len: usize) -> PyResult<Vec<c_char>> {
     Ok(vec![0; len])
 }
 
-/// A text by which another process can import device memory.
+#[doc = help!(rt_ipc_mem_get_export_key)]
 #[pyfunction]
 #[pyo3(name = "ipc_mem_get_export_key", signature = (ptr, size, len, flag, /))]
 pub fn rt_ipc_mem_get_export_key(
@@ -234,7 +234,7 @@ pub fn rt_ipc_mem_get_export_key(
     Ok((field(&key), ret))
 }
 
-/// Says which processes may import exported memory.
+#[doc = help!(rt_ipc_mem_set_import_pid)]
 #[pyfunction]
 #[pyo3(name = "ipc_mem_set_import_pid", signature = (key, pids, /))]
 pub fn rt_ipc_mem_set_import_pid(key: CString, mut pids: Vec<i32>) -> aclError {
@@ -242,7 +242,7 @@ pub fn rt_ipc_mem_set_import_pid(key: CString, mut pids: Vec<i32>) -> aclError {
     unsafe { (table().aclrtIpcMemSetImportPid)(key.as_ptr(), pids.as_mut_ptr(), pids.len()) }
 }
 
-/// Says which processes may import exported memory.
+#[doc = help!(rt_mem_set_pid_to_shareable_handle)]
 #[pyfunction]
 #[pyo3(name = "mem_set_pid_to_shareable_handle", signature = (shareable, pids, /))]
 pub fn rt_mem_set_pid_to_shareable_handle(shareable: u64, mut pids: Vec<i32>) -> aclError {
@@ -250,7 +250,7 @@ pub fn rt_mem_set_pid_to_shareable_handle(shareable: u64, mut pids: Vec<i32>) ->
     unsafe { (table().aclrtMemSetPidToShareableHandle)(shareable, pids.as_mut_ptr(), pids.len()) }
 }
 
-/// Fills a copy description in device memory, and gives its address back.
+#[doc = help!(rt_set_memcpy_desc)]
 #[pyfunction]
 #[pyo3(name = "set_memcpy_desc", signature = (desc, kind, src, dst, count, config, /))]
 pub fn rt_set_memcpy_desc(

@@ -7,7 +7,7 @@ use crate::library::table;
 use crate::memory::key_buffer;
 use crate::text::field;
 
-/// Clears several notifies.
+#[doc = help!(rt_notify_batch_reset)]
 #[pyfunction]
 #[pyo3(name = "notify_batch_reset", signature = (notifies, /))]
 pub fn rt_notify_batch_reset(py: Python<'_>, notifies: Vec<usize>) -> aclError {
@@ -18,7 +18,7 @@ pub fn rt_notify_batch_reset(py: Python<'_>, notifies: Vec<usize>) -> aclError {
     })
 }
 
-/// A text by which another process can import a notify.
+#[doc = help!(rt_notify_get_export_key)]
 #[pyfunction]
 #[pyo3(name = "notify_get_export_key", signature = (notify, len, flag, /))]
 pub fn rt_notify_get_export_key(notify: usize, len: usize, flag: u64) -> PyResult<(String, aclError)> {
@@ -28,7 +28,7 @@ pub fn rt_notify_get_export_key(notify: usize, len: usize, flag: u64) -> PyResul
     Ok((field(&key), ret))
 }
 
-/// Says which processes may import an exported notify.
+#[doc = help!(rt_notify_set_import_pid)]
 #[pyfunction]
 #[pyo3(name = "notify_set_import_pid", signature = (notify, pids, /))]
 pub fn rt_notify_set_import_pid(notify: usize, mut pids: Vec<i32>) -> aclError {

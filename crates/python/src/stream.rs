@@ -23,7 +23,7 @@ fn member(attr: aclrtStreamAttr) -> Option<(&'static str, bool)> {
     })
 }
 
-/// Sets an attribute of a stream.
+#[doc = help!(rt_set_stream_attribute)]
 #[pyfunction]
 #[pyo3(name = "set_stream_attribute", signature = (stream, attr, value, /))]
 pub fn rt_set_stream_attribute(stream: usize, attr: i32, value: &Bound<'_, PyDict>) -> PyResult<aclError> {
@@ -43,7 +43,7 @@ pub fn rt_set_stream_attribute(stream: usize, attr: i32, value: &Bound<'_, PyDic
     Ok(unsafe { (table().aclrtSetStreamAttribute)(stream as _, attr, &mut given) })
 }
 
-/// An attribute of a stream; {} when the call failed.
+#[doc = help!(rt_get_stream_attribute)]
 #[pyfunction]
 #[pyo3(name = "get_stream_attribute", signature = (stream, attr, /))]
 pub fn rt_get_stream_attribute(

@@ -23,7 +23,7 @@ fn threads<R>(work: impl FnOnce(&mut HashMap<u64, Started>) -> R) -> R {
     work(slot.get_or_insert_with(HashMap::new))
 }
 
-/// Runs func on a new thread: with args as its only argument, or with none when args is None.
+#[doc = help!(util_start_thread)]
 #[pyfunction]
 #[pyo3(name = "start_thread", signature = (func, args, /))]
 pub fn util_start_thread(func: &Bound<'_, PyAny>, args: Py<PyAny>) -> PyResult<(u64, i32)> {
@@ -49,8 +49,7 @@ pub fn util_start_thread(func: &Bound<'_, PyAny>, args: Py<PyAny>) -> PyResult<(
     }
 }
 
-/// Waits for a thread of start_thread; RuntimeError when its function raised. 3 (ESRCH) for a thread that is none or was
-/// waited for, 35 (EDEADLK) for the calling one.
+#[doc = help!(util_stop_thread)]
 #[pyfunction]
 #[pyo3(name = "stop_thread", signature = (thread_id, /))]
 pub fn util_stop_thread(py: Python<'_>, thread_id: u64) -> PyResult<i32> {

@@ -28,8 +28,7 @@ fn not_bytes(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyErr {
     }
 }
 
-/// Address of the bytes of an object; nothing is copied. The object must live until the last copy that uses the address is
-/// done: the address does not keep it alive.
+#[doc = help!(util_bytes_to_ptr)]
 #[pyfunction]
 #[pyo3(name = "bytes_to_ptr", signature = (data, /))]
 pub fn util_bytes_to_ptr(data: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -39,7 +38,7 @@ pub fn util_bytes_to_ptr(data: &Bound<'_, PyAny>) -> PyResult<usize> {
     }
 }
 
-/// A copy of host memory.
+#[doc = help!(util_ptr_to_bytes)]
 #[pyfunction]
 #[pyo3(name = "ptr_to_bytes", signature = (ptr, size, /))]
 pub fn util_ptr_to_bytes(py: Python<'_>, ptr: usize, size: usize) -> PyResult<Bound<'_, PyBytes>> {
@@ -90,8 +89,7 @@ fn first(array: &Bound<'_, PyAny>) -> PyResult<usize> {
     array.getattr("__array_interface__")?.get_item("data")?.get_item(0)?.extract()
 }
 
-/// Address of the first element of an array; nothing is copied. The array must live until the last copy that uses the address
-/// is done: the address does not keep it alive. Deprecated: use bytes_to_ptr.
+#[doc = help!(util_numpy_to_ptr)]
 #[pyfunction]
 #[pyo3(name = "numpy_to_ptr", signature = (array, /))]
 pub fn util_numpy_to_ptr(array: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -100,8 +98,7 @@ pub fn util_numpy_to_ptr(array: &Bound<'_, PyAny>) -> PyResult<usize> {
     first(&array)
 }
 
-/// Address of an array whose elements lie in C order without gaps, and that array: the given one, or a copy when its elements
-/// lie otherwise. Keep the returned array until the last copy that uses the address is done. Deprecated: use bytes_to_ptr.
+#[doc = help!(util_numpy_contiguous_to_ptr)]
 #[pyfunction]
 #[pyo3(name = "numpy_contiguous_to_ptr", signature = (array, /))]
 pub fn util_numpy_contiguous_to_ptr<'py>(array: &Bound<'py, PyAny>) -> PyResult<(usize, Bound<'py, PyAny>)> {
@@ -124,8 +121,7 @@ fn letter(number: i32) -> Option<&'static str> {
     }
 }
 
-/// An array over memory at an address; nothing is copied. The memory must live as long as the array. npy_type is NumPy's type
-/// number, as in `numpy.dtype(...).num`. Deprecated: use ptr_to_bytes.
+#[doc = help!(util_ptr_to_numpy)]
 #[pyfunction]
 #[pyo3(name = "ptr_to_numpy", signature = (ptr, shape, npy_type, /))]
 pub fn util_ptr_to_numpy<'py>(

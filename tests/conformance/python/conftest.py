@@ -4,6 +4,7 @@
 `python -m pytest tests/conformance/python` takes the newest one below target/.
 """
 
+import faulthandler
 import os
 import subprocess
 import sys
@@ -45,11 +46,13 @@ def runtime():
 
 @pytest.fixture(autouse=True)
 def device(runtime):
-    """Each test has a device, and gives it back."""
+    """Each test has a device, and gives it back. One that hangs ends the run, and says where, even if it holds the GIL."""
+    faulthandler.dump_traceback_later(4 * SECONDS, exit=True, file=sys.__stderr__)
     assert acl.rt.set_device(0) == 0
     yield 0
     acl.rt.set_device(0)
     acl.rt.reset_device_force(0)
+    faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture

@@ -295,3 +295,8 @@ def test_constants():
     for line in (ROOT / "spec/error_codes.csv").read_text().splitlines()[1:]:
         name, value = line.split(",")[:2]
         assert getattr(acl, name) == int(value), name
+
+
+@each
+def test_help_is_that_of_the_stub(stub):
+    assert inspect.getdoc(stub.function).split("\n")[0] == stub.doc.split("\n")[0]

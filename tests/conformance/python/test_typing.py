@@ -15,7 +15,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 def mypy(cache, *args):
     command = [sys.executable, "-m", *args]
-    environment = {**os.environ, "MYPYPATH": os.fspath(PACKAGE.parent), "MYPY_CACHE_DIR": os.fspath(cache)}
+    environment = {**os.environ, "MYPYPATH": os.fspath(PACKAGE.parent), "PYTHONPATH": os.fspath(PACKAGE.parent), "MYPY_CACHE_DIR": os.fspath(cache)}
     return subprocess.run(command, env=environment, cwd=cache, capture_output=True, text=True)
 
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use super::spec::{Function, Spec, Table};
 use super::{Output, Result};
 
-pub use functions::text as functions;
+pub use functions::{helps, text as functions};
 pub use names::constants;
 pub use stubs::outputs as stubs;
 
@@ -220,6 +220,7 @@ pub fn outputs(root: &Path, spec: &Spec) -> Result<Vec<Output>> {
     }
     let mut all = vec![
         super::rust("crates/python/src/generated/functions.rs", &functions(root, spec, &table)?)?,
+        super::rust("crates/python/src/generated/help.rs", &helps(root, spec, &table)?)?,
         super::rust("crates/python/src/generated/mod.rs", MOD)?,
         constants(spec)?,
     ];
@@ -227,6 +228,8 @@ pub fn outputs(root: &Path, spec: &Spec) -> Result<Vec<Output>> {
     Ok(all)
 }
 
-const MOD: &str = "//! Functions generated from spec/pyacl.csv.
+const MOD: &str = "//! Functions generated from spec/pyacl.csv, and what `help` says of the others.
+#[macro_use]
+mod help;
 pub mod functions;
 ";

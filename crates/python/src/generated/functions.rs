@@ -12,19 +12,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::absent::{no_such, unknown_arguments};
+use crate::fast::fast;
 use crate::library::table;
 use crate::text::text;
 
 /// Ends the use of the runtime. Waits for what is still running.
-#[pyfunction]
-#[pyo3(name = "finalize", signature = ())]
 fn acl_finalize(py: Python<'_>) -> aclError {
     py.detach(|| unsafe { (table().aclFinalize)() })
 }
 
 /// Gives back one acl.init; the runtime ends with the last one.
-#[pyfunction]
-#[pyo3(name = "finalize_reference", signature = ())]
 fn acl_finalize_reference(py: Python<'_>) -> (u64, aclError) {
     let mut out_ref_count = 0u64;
     let ret = py.detach(|| unsafe { (table().aclFinalizeReference)((&raw mut out_ref_count).cast()) });
@@ -32,9 +29,7 @@ fn acl_finalize_reference(py: Python<'_>) -> (u64, aclError) {
 }
 
 /// Version of the runtime API, in three numbers. Deprecated in C: use get_version_str.
-#[pyfunction]
-#[pyo3(name = "get_version", signature = ())]
-fn acl_get_version() -> (i32, i32, i32, aclError) {
+fn acl_get_version(_: Python<'_>) -> (i32, i32, i32, aclError) {
     let mut out_major = 0i32;
     let mut out_minor = 0i32;
     let mut out_patch = 0i32;
@@ -49,6 +44,10 @@ fn acl_get_version() -> (i32, i32, i32, aclError) {
 }
 
 /// Name of the chip, as the chosen product has it.
+///
+/// Returns name.
+///
+/// Source: aclrtGetSocName, chapter 04 of the API reference.
 #[pyfunction]
 #[pyo3(name = "get_soc_name", signature = ())]
 fn acl_get_soc_name() -> Option<String> {
@@ -56,71 +55,57 @@ fn acl_get_soc_name() -> Option<String> {
 }
 
 /// Value of a half-precision number that is given by its 16 bits.
-#[pyfunction]
-#[pyo3(name = "float16_to_float", signature = (value, /))]
-fn acl_float16_to_float(value: u16) -> f32 {
+fn acl_float16_to_float(_: Python<'_>, value: u16) -> f32 {
     unsafe { (table().aclFloat16ToFloat)(value) }
 }
 
 /// The 16 bits of the half-precision number nearest to a value.
-#[pyfunction]
-#[pyo3(name = "float_to_float16", signature = (value, /))]
-fn acl_float_to_float16(value: f32) -> u16 {
+fn acl_float_to_float16(_: Python<'_>, value: f32) -> u16 {
     unsafe { (table().aclFloatToFloat16)(value) }
 }
 
 /// Describes a range of memory; owns none of it. 0 when it cannot.
-#[pyfunction]
-#[pyo3(name = "create_data_buffer", signature = (data, size, /))]
-fn acl_create_data_buffer(data: usize, size: usize) -> usize {
+fn acl_create_data_buffer(_: Python<'_>, data: usize, size: usize) -> usize {
     let value = unsafe { (table().aclCreateDataBuffer)(data as _, size) };
     value as usize
 }
 
 /// Ends a description made by create_data_buffer; the memory stays.
-#[pyfunction]
-#[pyo3(name = "destroy_data_buffer", signature = (buffer, /))]
 fn acl_destroy_data_buffer(py: Python<'_>, buffer: usize) -> aclError {
     py.detach(|| unsafe { (table().aclDestroyDataBuffer)(buffer as _) })
 }
 
 /// Address that a data buffer describes; 0 for a handle that is none.
-#[pyfunction]
-#[pyo3(name = "get_data_buffer_addr", signature = (buffer, /))]
-fn acl_get_data_buffer_addr(buffer: usize) -> usize {
+fn acl_get_data_buffer_addr(_: Python<'_>, buffer: usize) -> usize {
     let value = unsafe { (table().aclGetDataBufferAddr)(buffer as _) };
     value as usize
 }
 
 /// Size that a data buffer describes, cut to 32 bits. Deprecated in C: use get_data_buffer_size_v2.
-#[pyfunction]
-#[pyo3(name = "get_data_buffer_size", signature = (buffer, /))]
-fn acl_get_data_buffer_size(buffer: usize) -> u32 {
+fn acl_get_data_buffer_size(_: Python<'_>, buffer: usize) -> u32 {
     unsafe { (table().aclGetDataBufferSize)(buffer as _) }
 }
 
 /// Size that a data buffer describes; 0 for a handle that is none.
-#[pyfunction]
-#[pyo3(name = "get_data_buffer_size_v2", signature = (buffer, /))]
-fn acl_get_data_buffer_size_v2(buffer: usize) -> usize {
+fn acl_get_data_buffer_size_v2(_: Python<'_>, buffer: usize) -> usize {
     unsafe { (table().aclGetDataBufferSizeV2)(buffer as _) }
 }
 
 /// Lets a data buffer describe another range.
-#[pyfunction]
-#[pyo3(name = "update_data_buffer", signature = (buffer, data, size, /))]
-fn acl_update_data_buffer(buffer: usize, data: usize, size: usize) -> aclError {
+fn acl_update_data_buffer(_: Python<'_>, buffer: usize, data: usize, size: usize) -> aclError {
     unsafe { (table().aclUpdateDataBuffer)(buffer as _, data as _, size) }
 }
 
 /// Size of one element of a data type (ACL_FLOAT and so on).
-#[pyfunction]
-#[pyo3(name = "data_type_size", signature = (data_type, /))]
-fn acl_data_type_size(data_type: i32) -> usize {
+fn acl_data_type_size(_: Python<'_>, data_type: i32) -> usize {
     unsafe { (table().aclDataTypeSize)(data_type) }
 }
 
 /// What went wrong last on this thread, in words, and forgets it; None when nothing did.
+///
+/// Returns msg.
+///
+/// Source: aclGetRecentErrMsg, chapter 13 of the API reference.
 #[pyfunction]
 #[pyo3(name = "get_recent_err_msg", signature = ())]
 fn acl_get_recent_err_msg() -> Option<String> {
@@ -128,18 +113,14 @@ fn acl_get_recent_err_msg() -> Option<String> {
 }
 
 /// Whether this release has an attribute: 1 or 0.
-#[pyfunction]
-#[pyo3(name = "get_cann_attribute", signature = (attr, /))]
-fn acl_get_cann_attribute(attr: i32) -> (i32, aclError) {
+fn acl_get_cann_attribute(_: Python<'_>, attr: i32) -> (i32, aclError) {
     let mut out_value = 0i32;
     let ret = unsafe { (table().aclGetCannAttribute)(attr, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
 /// A number about a device (ACL_DEVICE_INFO_...).
-#[pyfunction]
-#[pyo3(name = "get_device_capability", signature = (device_id, device_info, /))]
-fn acl_get_device_capability(device_id: u32, device_info: i32) -> (i64, aclError) {
+fn acl_get_device_capability(_: Python<'_>, device_id: u32, device_info: i32) -> (i64, aclError) {
     let mut out_value = 0i64;
     let ret =
         unsafe { (table().aclGetDeviceCapability)(device_id, device_info, (&raw mut out_value).cast()) };
@@ -147,6 +128,10 @@ fn acl_get_device_capability(device_id: u32, device_info: i32) -> (i64, aclError
 }
 
 /// Describes a tensor.
+///
+/// Returns desc.
+///
+/// Source: aclCreateTensorDesc, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "create_tensor_desc", signature = (_data_type, _dims, _format, /))]
 fn acl_create_tensor_desc(py: Python<'_>, _data_type: i32, _dims: Vec<i64>, _format: i32) -> PyResult<usize> {
@@ -155,6 +140,8 @@ fn acl_create_tensor_desc(py: Python<'_>, _data_type: i32, _dims: Vec<i64>, _for
 }
 
 /// Ends a tensor description.
+///
+/// Source: aclDestroyTensorDesc, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "destroy_tensor_desc", signature = (_desc, /))]
 fn acl_destroy_tensor_desc(py: Python<'_>, _desc: usize) -> PyResult<()> {
@@ -163,6 +150,10 @@ fn acl_destroy_tensor_desc(py: Python<'_>, _desc: usize) -> PyResult<()> {
 }
 
 /// Data type of a tensor description.
+///
+/// Returns type.
+///
+/// Source: aclGetTensorDescType, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_type", signature = (_desc, /))]
 fn acl_get_tensor_desc_type(py: Python<'_>, _desc: usize) -> PyResult<usize> {
@@ -171,6 +162,10 @@ fn acl_get_tensor_desc_type(py: Python<'_>, _desc: usize) -> PyResult<usize> {
 }
 
 /// Format of a tensor description.
+///
+/// Returns format.
+///
+/// Source: aclGetTensorDescFormat, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_format", signature = (_desc, /))]
 fn acl_get_tensor_desc_format(py: Python<'_>, _desc: usize) -> PyResult<usize> {
@@ -179,6 +174,12 @@ fn acl_get_tensor_desc_format(py: Python<'_>, _desc: usize) -> PyResult<usize> {
 }
 
 /// Size of the described tensor.
+///
+/// Returns size.
+///
+/// Units: size: bytes.
+///
+/// Source: aclGetTensorDescSize, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_size", signature = (_desc, /))]
 fn acl_get_tensor_desc_size(py: Python<'_>, _desc: usize) -> PyResult<usize> {
@@ -187,6 +188,10 @@ fn acl_get_tensor_desc_size(py: Python<'_>, _desc: usize) -> PyResult<usize> {
 }
 
 /// Number of elements of the described tensor.
+///
+/// Returns count.
+///
+/// Source: aclGetTensorDescElementCount, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_element_count", signature = (_desc, /))]
 fn acl_get_tensor_desc_element_count(py: Python<'_>, _desc: usize) -> PyResult<usize> {
@@ -195,6 +200,10 @@ fn acl_get_tensor_desc_element_count(py: Python<'_>, _desc: usize) -> PyResult<u
 }
 
 /// Number of dimensions of a tensor description.
+///
+/// Returns num.
+///
+/// Source: aclGetTensorDescNumDims, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_num_dims", signature = (_desc, /))]
 fn acl_get_tensor_desc_num_dims(py: Python<'_>, _desc: usize) -> PyResult<usize> {
@@ -203,6 +212,10 @@ fn acl_get_tensor_desc_num_dims(py: Python<'_>, _desc: usize) -> PyResult<usize>
 }
 
 /// One dimension of a tensor description.
+///
+/// Returns dim.
+///
+/// Source: aclGetTensorDescDim, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_dim", signature = (_desc, _index, /))]
 fn acl_get_tensor_desc_dim(py: Python<'_>, _desc: usize, _index: usize) -> PyResult<usize> {
@@ -211,6 +224,10 @@ fn acl_get_tensor_desc_dim(py: Python<'_>, _desc: usize, _index: usize) -> PyRes
 }
 
 /// One dimension of a tensor description, with a code.
+///
+/// Returns (dim, ret).
+///
+/// Source: aclGetTensorDescDimV2, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_dim_v2", signature = (_desc, _index, /))]
 fn acl_get_tensor_desc_dim_v2(py: Python<'_>, _desc: usize, _index: usize) -> PyResult<(usize, aclError)> {
@@ -219,6 +236,10 @@ fn acl_get_tensor_desc_dim_v2(py: Python<'_>, _desc: usize, _index: usize) -> Py
 }
 
 /// Name of a tensor description.
+///
+/// Returns name.
+///
+/// Source: aclGetTensorDescName, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_name", signature = (_desc, /))]
 fn acl_get_tensor_desc_name(py: Python<'_>, _desc: usize) -> PyResult<Option<Py<PyAny>>> {
@@ -227,6 +248,8 @@ fn acl_get_tensor_desc_name(py: Python<'_>, _desc: usize) -> PyResult<Option<Py<
 }
 
 /// Names a tensor description.
+///
+/// Source: aclSetTensorDescName, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_desc_name", signature = (_desc, _name, /))]
 fn acl_set_tensor_desc_name(py: Python<'_>, _desc: usize, _name: CString) -> PyResult<()> {
@@ -235,6 +258,10 @@ fn acl_set_tensor_desc_name(py: Python<'_>, _desc: usize, _name: CString) -> PyR
 }
 
 /// A tensor description in another format.
+///
+/// Returns (dst_desc, ret).
+///
+/// Source: aclTransTensorDescFormat, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "trans_tensor_desc_format", signature = (_desc, _format, /))]
 fn acl_trans_tensor_desc_format(py: Python<'_>, _desc: usize, _format: i32) -> PyResult<(usize, aclError)> {
@@ -243,6 +270,10 @@ fn acl_trans_tensor_desc_format(py: Python<'_>, _desc: usize, _format: i32) -> P
 }
 
 /// Sets the format in memory of a tensor description.
+///
+/// Returns ret.
+///
+/// Source: aclSetTensorStorageFormat, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_storage_format", signature = (_desc, _format, /))]
 fn acl_set_tensor_storage_format(py: Python<'_>, _desc: usize, _format: i32) -> PyResult<aclError> {
@@ -251,6 +282,10 @@ fn acl_set_tensor_storage_format(py: Python<'_>, _desc: usize, _format: i32) -> 
 }
 
 /// Sets the shape in memory of a tensor description.
+///
+/// Returns ret.
+///
+/// Source: aclSetTensorStorageShape, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_storage_shape", signature = (_desc, _dims, /))]
 fn acl_set_tensor_storage_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) -> PyResult<aclError> {
@@ -259,6 +294,10 @@ fn acl_set_tensor_storage_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) -
 }
 
 /// Sets the format of a tensor description.
+///
+/// Returns ret.
+///
+/// Source: aclSetTensorFormat, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_format", signature = (_desc, _format, /))]
 fn acl_set_tensor_format(py: Python<'_>, _desc: usize, _format: i32) -> PyResult<aclError> {
@@ -267,6 +306,10 @@ fn acl_set_tensor_format(py: Python<'_>, _desc: usize, _format: i32) -> PyResult
 }
 
 /// Sets the shape of a tensor description.
+///
+/// Returns ret.
+///
+/// Source: aclSetTensorShape, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_shape", signature = (_desc, _dims, /))]
 fn acl_set_tensor_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) -> PyResult<aclError> {
@@ -275,6 +318,10 @@ fn acl_set_tensor_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) -> PyResu
 }
 
 /// Sets the original format of a tensor description.
+///
+/// Returns ret.
+///
+/// Source: aclSetTensorOriginFormat, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_origin_format", signature = (_desc, _format, /))]
 fn acl_set_tensor_origin_format(py: Python<'_>, _desc: usize, _format: i32) -> PyResult<aclError> {
@@ -283,6 +330,10 @@ fn acl_set_tensor_origin_format(py: Python<'_>, _desc: usize, _format: i32) -> P
 }
 
 /// Names the dynamic input of a tensor description.
+///
+/// Returns ret.
+///
+/// Source: aclSetTensorDynamicInput, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_dynamic_input", signature = (_desc, _name, /))]
 fn acl_set_tensor_dynamic_input(py: Python<'_>, _desc: usize, _name: CString) -> PyResult<aclError> {
@@ -291,6 +342,10 @@ fn acl_set_tensor_dynamic_input(py: Python<'_>, _desc: usize, _name: CString) ->
 }
 
 /// Sets the original shape of a tensor description.
+///
+/// Returns ret.
+///
+/// Source: aclSetTensorOriginShape, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_origin_shape", signature = (_desc, _dims, /))]
 fn acl_set_tensor_origin_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) -> PyResult<aclError> {
@@ -299,6 +354,10 @@ fn acl_set_tensor_origin_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) ->
 }
 
 /// Sets the ranges of the dimensions of a tensor description.
+///
+/// Returns ret.
+///
+/// Source: aclSetTensorShapeRange, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_shape_range", signature = (_desc, _ranges, /))]
 fn acl_set_tensor_shape_range(py: Python<'_>, _desc: usize, _ranges: Vec<(i64, i64)>) -> PyResult<aclError> {
@@ -307,6 +366,10 @@ fn acl_set_tensor_shape_range(py: Python<'_>, _desc: usize, _ranges: Vec<(i64, i
 }
 
 /// Address of the described tensor.
+///
+/// Returns addr.
+///
+/// Source: aclGetTensorDescAddress, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_address", signature = (_desc, /))]
 fn acl_get_tensor_desc_address(py: Python<'_>, _desc: usize) -> PyResult<usize> {
@@ -315,6 +378,10 @@ fn acl_get_tensor_desc_address(py: Python<'_>, _desc: usize) -> PyResult<usize> 
 }
 
 /// One description out of an array of them.
+///
+/// Returns desc.
+///
+/// Source: aclGetTensorDescByIndex, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_by_index", signature = (_desc, _index, /))]
 fn acl_get_tensor_desc_by_index(py: Python<'_>, _desc: usize, _index: usize) -> PyResult<usize> {
@@ -323,6 +390,10 @@ fn acl_get_tensor_desc_by_index(py: Python<'_>, _desc: usize, _index: usize) -> 
 }
 
 /// Range of one dimension of a tensor description.
+///
+/// Returns (range, ret).
+///
+/// Source: aclGetTensorDescDimRange, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "get_tensor_desc_dim_range", signature = (_desc, _index, _range_num, /))]
 fn acl_get_tensor_desc_dim_range(
@@ -336,6 +407,10 @@ fn acl_get_tensor_desc_dim_range(
 }
 
 /// Says in which memory the described tensor lies.
+///
+/// Returns ret.
+///
+/// Source: aclSetTensorPlaceMent, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_place_ment", signature = (_desc, _mem_type, /))]
 fn acl_set_tensor_place_ment(py: Python<'_>, _desc: usize, _mem_type: i32) -> PyResult<aclError> {
@@ -344,6 +419,12 @@ fn acl_set_tensor_place_ment(py: Python<'_>, _desc: usize, _mem_type: i32) -> Py
 }
 
 /// Gives a tensor description constant data.
+///
+/// Returns ret.
+///
+/// Units: size: bytes.
+///
+/// Source: aclSetTensorConst, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_const", signature = (_desc, _data, _size, /))]
 fn acl_set_tensor_const(py: Python<'_>, _desc: usize, _data: usize, _size: usize) -> PyResult<aclError> {
@@ -352,6 +433,10 @@ fn acl_set_tensor_const(py: Python<'_>, _desc: usize, _data: usize, _size: usize
 }
 
 /// Sets the ranges of the values of a tensor description.
+///
+/// Returns ret.
+///
+/// Source: aclSetTensorValueRange, not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_tensor_value_range", signature = (_desc, _ranges, /))]
 fn acl_set_tensor_value_range(py: Python<'_>, _desc: usize, _ranges: Vec<(i64, i64)>) -> PyResult<aclError> {
@@ -360,105 +445,79 @@ fn acl_set_tensor_value_range(py: Python<'_>, _desc: usize, _ranges: Vec<(i64, i
 }
 
 /// Gives this thread a device, and with it the device's default context.
-#[pyfunction]
-#[pyo3(name = "set_device", signature = (device_id, /))]
-fn rt_set_device(device_id: i32) -> aclError {
+fn rt_set_device(_: Python<'_>, device_id: i32) -> aclError {
     unsafe { (table().aclrtSetDevice)(device_id) }
 }
 
 /// Gives back one set_device; the device's resources go with the last one.
-#[pyfunction]
-#[pyo3(name = "reset_device", signature = (device_id, /))]
 fn rt_reset_device(py: Python<'_>, device_id: i32) -> aclError {
     py.detach(|| unsafe { (table().aclrtResetDevice)(device_id) })
 }
 
 /// Releases a device's resources however often it was set.
-#[pyfunction]
-#[pyo3(name = "reset_device_force", signature = (device_id, /))]
 fn rt_reset_device_force(py: Python<'_>, device_id: i32) -> aclError {
     py.detach(|| unsafe { (table().aclrtResetDeviceForce)(device_id) })
 }
 
 /// The device of this thread.
-#[pyfunction]
-#[pyo3(name = "get_device", signature = ())]
-fn rt_get_device() -> (i32, aclError) {
+fn rt_get_device(_: Python<'_>) -> (i32, aclError) {
     let mut out_device_id = 0i32;
     let ret = unsafe { (table().aclrtGetDevice)((&raw mut out_device_id).cast()) };
     (out_device_id, ret)
 }
 
 /// Sets what an overflow of floating-point arithmetic does.
-#[pyfunction]
-#[pyo3(name = "set_device_sat_mode", signature = (mode, /))]
-fn rt_set_device_sat_mode(mode: i32) -> aclError {
+fn rt_set_device_sat_mode(_: Python<'_>, mode: i32) -> aclError {
     unsafe { (table().aclrtSetDeviceSatMode)(mode as u32) }
 }
 
 /// What an overflow of floating-point arithmetic does.
-#[pyfunction]
-#[pyo3(name = "get_device_sat_mode", signature = ())]
-fn rt_get_device_sat_mode() -> (u32, aclError) {
+fn rt_get_device_sat_mode(_: Python<'_>) -> (u32, aclError) {
     let mut out_mode = 0u32;
     let ret = unsafe { (table().aclrtGetDeviceSatMode)((&raw mut out_mode).cast()) };
     (out_mode, ret)
 }
 
 /// Where the program runs: 0 (ACL_DEVICE) on the device itself, 1 (ACL_HOST) on a host with cards.
-#[pyfunction]
-#[pyo3(name = "get_run_mode", signature = ())]
-fn rt_get_run_mode() -> (u32, aclError) {
+fn rt_get_run_mode(_: Python<'_>) -> (u32, aclError) {
     let mut out_run_mode = 0u32;
     let ret = unsafe { (table().aclrtGetRunMode)((&raw mut out_run_mode).cast()) };
     (out_run_mode, ret)
 }
 
 /// Chooses the task scheduler of the device.
-#[pyfunction]
-#[pyo3(name = "set_ts_device", signature = (ts_id, /))]
-fn rt_set_ts_device(ts_id: i32) -> aclError {
+fn rt_set_ts_device(_: Python<'_>, ts_id: i32) -> aclError {
     unsafe { (table().aclrtSetTsDevice)(ts_id as u32) }
 }
 
 /// How many devices there are.
-#[pyfunction]
-#[pyo3(name = "get_device_count", signature = ())]
-fn rt_get_device_count() -> (u32, aclError) {
+fn rt_get_device_count(_: Python<'_>) -> (u32, aclError) {
     let mut out_count = 0u32;
     let ret = unsafe { (table().aclrtGetDeviceCount)((&raw mut out_count).cast()) };
     (out_count, ret)
 }
 
 /// State of a device (ACL_RT_DEVICE_STATUS_...).
-#[pyfunction]
-#[pyo3(name = "query_device_status", signature = (device_id, /))]
-fn rt_query_device_status(device_id: i32) -> (u32, aclError) {
+fn rt_query_device_status(_: Python<'_>, device_id: i32) -> (u32, aclError) {
     let mut out_status = 0u32;
     let ret = unsafe { (table().aclrtQueryDeviceStatus)(device_id, (&raw mut out_status).cast()) };
     (out_status, ret)
 }
 
 /// Stops everything that runs on a device.
-#[pyfunction]
-#[pyo3(name = "device_task_abort", signature = (device_id, timeout, /))]
 fn rt_device_task_abort(py: Python<'_>, device_id: i32, timeout: u32) -> aclError {
     py.detach(|| unsafe { (table().aclrtDeviceTaskAbort)(device_id, timeout) })
 }
 
 /// A number about a device (ACL_DEV_ATTR_...), in full; the C value has 64 bits.
-#[pyfunction]
-#[pyo3(name = "get_device_info", signature = (device_id, attr, /))]
-fn rt_get_device_info(device_id: u32, attr: u32) -> (i64, aclError) {
+fn rt_get_device_info(_: Python<'_>, device_id: u32, attr: u32) -> (i64, aclError) {
     let mut out_value = 0i64;
     let ret = unsafe { (table().aclrtGetDeviceInfo)(device_id, attr, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
 /// Least and greatest priority that a stream can have.
-#[pyfunction]
-#[pyo3(name = "device_get_stream_priority_range", signature = ())]
-fn rt_device_get_stream_priority_range() -> (i32, i32, aclError) {
+fn rt_device_get_stream_priority_range(_: Python<'_>) -> (i32, i32, aclError) {
     let mut out_least = 0i32;
     let mut out_greatest = 0i32;
     let ret = unsafe {
@@ -471,41 +530,31 @@ fn rt_device_get_stream_priority_range() -> (i32, i32, aclError) {
 }
 
 /// Whether a device has a feature (ACL_DEV_FEATURE_...).
-#[pyfunction]
-#[pyo3(name = "get_device_capability", signature = (device_id, feature, /))]
-fn rt_get_device_capability(device_id: i32, feature: u32) -> (i32, aclError) {
+fn rt_get_device_capability(_: Python<'_>, device_id: i32, feature: u32) -> (i32, aclError) {
     let mut out_value = 0i32;
     let ret = unsafe { (table().aclrtGetDeviceCapability)(device_id, feature, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
 /// How many cores of a kind this process may use on a device.
-#[pyfunction]
-#[pyo3(name = "get_device_res_limit", signature = (device_id, r#type, /))]
-fn rt_get_device_res_limit(device_id: i32, r#type: u32) -> (u32, aclError) {
+fn rt_get_device_res_limit(_: Python<'_>, device_id: i32, r#type: u32) -> (u32, aclError) {
     let mut out_value = 0u32;
     let ret = unsafe { (table().aclrtGetDeviceResLimit)(device_id, r#type, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
 /// Sets how many cores of a kind this process may use on a device.
-#[pyfunction]
-#[pyo3(name = "set_device_res_limit", signature = (device_id, r#type, value, /))]
-fn rt_set_device_res_limit(device_id: i32, r#type: u32, value: u32) -> aclError {
+fn rt_set_device_res_limit(_: Python<'_>, device_id: i32, r#type: u32, value: u32) -> aclError {
     unsafe { (table().aclrtSetDeviceResLimit)(device_id, r#type, value) }
 }
 
 /// Takes back the core limits of this process on a device.
-#[pyfunction]
-#[pyo3(name = "reset_device_res_limit", signature = (device_id, /))]
 fn rt_reset_device_res_limit(py: Python<'_>, device_id: i32) -> aclError {
     py.detach(|| unsafe { (table().aclrtResetDeviceResLimit)(device_id) })
 }
 
 /// How two devices are connected (ACL_RT_DEVS_TOPOLOGY_...), in full; the C value has 64 bits.
-#[pyfunction]
-#[pyo3(name = "get_devices_topo", signature = (device_id, other_device_id, /))]
-fn rt_get_devices_topo(device_id: u32, other_device_id: u32) -> (u64, aclError) {
+fn rt_get_devices_topo(_: Python<'_>, device_id: u32, other_device_id: u32) -> (u64, aclError) {
     let mut out_value = 0u64;
     let ret =
         unsafe { (table().aclrtGetDevicesTopo)(device_id, other_device_id, (&raw mut out_value).cast()) };
@@ -513,9 +562,7 @@ fn rt_get_devices_topo(device_id: u32, other_device_id: u32) -> (u64, aclError) 
 }
 
 /// Logical number of a device from the program's number.
-#[pyfunction]
-#[pyo3(name = "get_logic_dev_id_by_user_dev_id", signature = (user_dev_id, /))]
-fn rt_get_logic_dev_id_by_user_dev_id(user_dev_id: i32) -> (i32, aclError) {
+fn rt_get_logic_dev_id_by_user_dev_id(_: Python<'_>, user_dev_id: i32) -> (i32, aclError) {
     let mut out_logic_dev_id = 0i32;
     let ret =
         unsafe { (table().aclrtGetLogicDevIdByUserDevId)(user_dev_id, (&raw mut out_logic_dev_id).cast()) };
@@ -523,9 +570,7 @@ fn rt_get_logic_dev_id_by_user_dev_id(user_dev_id: i32) -> (i32, aclError) {
 }
 
 /// The program's number of a device from its logical number.
-#[pyfunction]
-#[pyo3(name = "get_user_dev_id_by_logic_dev_id", signature = (logic_dev_id, /))]
-fn rt_get_user_dev_id_by_logic_dev_id(logic_dev_id: i32) -> (i32, aclError) {
+fn rt_get_user_dev_id_by_logic_dev_id(_: Python<'_>, logic_dev_id: i32) -> (i32, aclError) {
     let mut out_user_dev_id = 0i32;
     let ret =
         unsafe { (table().aclrtGetUserDevIdByLogicDevId)(logic_dev_id, (&raw mut out_user_dev_id).cast()) };
@@ -533,9 +578,7 @@ fn rt_get_user_dev_id_by_logic_dev_id(logic_dev_id: i32) -> (i32, aclError) {
 }
 
 /// Logical number of a device from its physical number.
-#[pyfunction]
-#[pyo3(name = "get_logic_dev_id_by_phy_dev_id", signature = (phy_dev_id, /))]
-fn rt_get_logic_dev_id_by_phy_dev_id(phy_dev_id: i32) -> (i32, aclError) {
+fn rt_get_logic_dev_id_by_phy_dev_id(_: Python<'_>, phy_dev_id: i32) -> (i32, aclError) {
     let mut out_logic_dev_id = 0i32;
     let ret =
         unsafe { (table().aclrtGetLogicDevIdByPhyDevId)(phy_dev_id, (&raw mut out_logic_dev_id).cast()) };
@@ -543,9 +586,7 @@ fn rt_get_logic_dev_id_by_phy_dev_id(phy_dev_id: i32) -> (i32, aclError) {
 }
 
 /// Physical number of a device from its logical number.
-#[pyfunction]
-#[pyo3(name = "get_phy_dev_id_by_logic_dev_id", signature = (logic_dev_id, /))]
-fn rt_get_phy_dev_id_by_logic_dev_id(logic_dev_id: i32) -> (i32, aclError) {
+fn rt_get_phy_dev_id_by_logic_dev_id(_: Python<'_>, logic_dev_id: i32) -> (i32, aclError) {
     let mut out_phy_dev_id = 0i32;
     let ret =
         unsafe { (table().aclrtGetPhyDevIdByLogicDevId)(logic_dev_id, (&raw mut out_phy_dev_id).cast()) };
@@ -553,9 +594,7 @@ fn rt_get_phy_dev_id_by_logic_dev_id(logic_dev_id: i32) -> (i32, aclError) {
 }
 
 /// Whether one device may use another's memory now: 1 or 0.
-#[pyfunction]
-#[pyo3(name = "device_peer_access_status", signature = (device_id, peer_device_id, /))]
-fn rt_device_peer_access_status(device_id: i32, peer_device_id: i32) -> (i32, aclError) {
+fn rt_device_peer_access_status(_: Python<'_>, device_id: i32, peer_device_id: i32) -> (i32, aclError) {
     let mut out_status = 0i32;
     let ret = unsafe {
         (table().aclrtDevicePeerAccessStatus)(device_id, peer_device_id, (&raw mut out_status).cast())
@@ -564,9 +603,7 @@ fn rt_device_peer_access_status(device_id: i32, peer_device_id: i32) -> (i32, ac
 }
 
 /// Whether one device can use another's memory: 1 or 0.
-#[pyfunction]
-#[pyo3(name = "device_can_access_peer", signature = (device_id, peer_device_id, /))]
-fn rt_device_can_access_peer(device_id: i32, peer_device_id: i32) -> (i32, aclError) {
+fn rt_device_can_access_peer(_: Python<'_>, device_id: i32, peer_device_id: i32) -> (i32, aclError) {
     let mut out_can_access = 0i32;
     let ret = unsafe {
         (table().aclrtDeviceCanAccessPeer)((&raw mut out_can_access).cast(), device_id, peer_device_id)
@@ -575,128 +612,96 @@ fn rt_device_can_access_peer(device_id: i32, peer_device_id: i32) -> (i32, aclEr
 }
 
 /// Lets this thread's device use another's memory.
-#[pyfunction]
-#[pyo3(name = "device_enable_peer_access", signature = (peer_device_id, flags, /))]
-fn rt_device_enable_peer_access(peer_device_id: i32, flags: u32) -> aclError {
+fn rt_device_enable_peer_access(_: Python<'_>, peer_device_id: i32, flags: u32) -> aclError {
     unsafe { (table().aclrtDeviceEnablePeerAccess)(peer_device_id, flags) }
 }
 
 /// Ends device_enable_peer_access.
-#[pyfunction]
-#[pyo3(name = "device_disable_peer_access", signature = (peer_device_id, /))]
-fn rt_device_disable_peer_access(peer_device_id: i32) -> aclError {
+fn rt_device_disable_peer_access(_: Python<'_>, peer_device_id: i32) -> aclError {
     unsafe { (table().aclrtDeviceDisablePeerAccess)(peer_device_id) }
 }
 
 /// Process number as the machine outside of a container sees it.
-#[pyfunction]
-#[pyo3(name = "device_get_bare_tgid", signature = ())]
-fn rt_device_get_bare_tgid() -> (i32, aclError) {
+fn rt_device_get_bare_tgid(_: Python<'_>) -> (i32, aclError) {
     let mut out_pid = 0i32;
     let ret = unsafe { (table().aclrtDeviceGetBareTgid)((&raw mut out_pid).cast()) };
     (out_pid, ret)
 }
 
 /// Makes a context on a device and makes it current in this thread.
-#[pyfunction]
-#[pyo3(name = "create_context", signature = (device_id, /))]
-fn rt_create_context(device_id: i32) -> (usize, aclError) {
+fn rt_create_context(_: Python<'_>, device_id: i32) -> (usize, aclError) {
     let mut out_context = 0usize;
     let ret = unsafe { (table().aclrtCreateContext)((&raw mut out_context).cast(), device_id) };
     (out_context, ret)
 }
 
 /// Destroys a context made by create_context.
-#[pyfunction]
-#[pyo3(name = "destroy_context", signature = (context, /))]
 fn rt_destroy_context(py: Python<'_>, context: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtDestroyContext)(context as _) })
 }
 
 /// Makes a context current in this thread.
-#[pyfunction]
-#[pyo3(name = "set_context", signature = (context, /))]
-fn rt_set_context(context: usize) -> aclError {
+fn rt_set_context(_: Python<'_>, context: usize) -> aclError {
     unsafe { (table().aclrtSetCurrentContext)(context as _) }
 }
 
 /// The current context of this thread.
-#[pyfunction]
-#[pyo3(name = "get_context", signature = ())]
-fn rt_get_context() -> (usize, aclError) {
+fn rt_get_context(_: Python<'_>) -> (usize, aclError) {
     let mut out_context = 0usize;
     let ret = unsafe { (table().aclrtGetCurrentContext)((&raw mut out_context).cast()) };
     (out_context, ret)
 }
 
 /// Has a stream write its overflow flag to device memory.
-#[pyfunction]
-#[pyo3(name = "get_overflow_status", signature = (output_addr, output_size, stream, /))]
-fn rt_get_overflow_status(output_addr: usize, output_size: usize, stream: usize) -> aclError {
+fn rt_get_overflow_status(_: Python<'_>, output_addr: usize, output_size: usize, stream: usize) -> aclError {
     unsafe { (table().aclrtGetOverflowStatus)(output_addr as _, output_size, stream as _) }
 }
 
 /// Has a stream clear its overflow flag.
-#[pyfunction]
-#[pyo3(name = "reset_overflow_status", signature = (stream, /))]
 fn rt_reset_overflow_status(py: Python<'_>, stream: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtResetOverflowStatus)(stream as _) })
 }
 
 /// Sets an option of the current context.
-#[pyfunction]
-#[pyo3(name = "ctx_set_sys_param_opt", signature = (opt, value, /))]
-fn rt_ctx_set_sys_param_opt(opt: i32, value: i64) -> aclError {
+fn rt_ctx_set_sys_param_opt(_: Python<'_>, opt: i32, value: i64) -> aclError {
     unsafe { (table().aclrtCtxSetSysParamOpt)(opt as u32, value) }
 }
 
 /// An option of the current context.
-#[pyfunction]
-#[pyo3(name = "ctx_get_sys_param_opt", signature = (opt, /))]
-fn rt_ctx_get_sys_param_opt(opt: i32) -> (i64, aclError) {
+fn rt_ctx_get_sys_param_opt(_: Python<'_>, opt: i32) -> (i64, aclError) {
     let mut out_value = 0i64;
     let ret = unsafe { (table().aclrtCtxGetSysParamOpt)(opt as u32, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
 /// Sets an option of the process.
-#[pyfunction]
-#[pyo3(name = "set_sys_param_opt", signature = (opt, value, /))]
-fn rt_set_sys_param_opt(opt: i32, value: i64) -> aclError {
+fn rt_set_sys_param_opt(_: Python<'_>, opt: i32, value: i64) -> aclError {
     unsafe { (table().aclrtSetSysParamOpt)(opt as u32, value) }
 }
 
 /// An option of the process.
-#[pyfunction]
-#[pyo3(name = "get_sys_param_opt", signature = (opt, /))]
-fn rt_get_sys_param_opt(opt: i32) -> (i64, aclError) {
+fn rt_get_sys_param_opt(_: Python<'_>, opt: i32) -> (i64, aclError) {
     let mut out_value = 0i64;
     let ret = unsafe { (table().aclrtGetSysParamOpt)(opt as u32, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
 /// Default stream of the current context.
-#[pyfunction]
-#[pyo3(name = "ctx_get_current_default_stream", signature = ())]
-fn rt_ctx_get_current_default_stream() -> (usize, aclError) {
+fn rt_ctx_get_current_default_stream(_: Python<'_>) -> (usize, aclError) {
     let mut out_stream = 0usize;
     let ret = unsafe { (table().aclrtCtxGetCurrentDefaultStream)((&raw mut out_stream).cast()) };
     (out_stream, ret)
 }
 
 /// Makes a stream.
-#[pyfunction]
-#[pyo3(name = "create_stream", signature = ())]
-fn rt_create_stream() -> (usize, aclError) {
+fn rt_create_stream(_: Python<'_>) -> (usize, aclError) {
     let mut out_stream = 0usize;
     let ret = unsafe { (table().aclrtCreateStream)((&raw mut out_stream).cast()) };
     (out_stream, ret)
 }
 
 /// Makes a stream with a priority (0 is the highest) and flags (ACL_STREAM_...).
-#[pyfunction]
-#[pyo3(name = "create_stream_with_config", signature = (priority, flag, /))]
-fn rt_create_stream_with_config(priority: i32, flag: i32) -> (usize, aclError) {
+fn rt_create_stream_with_config(_: Python<'_>, priority: i32, flag: i32) -> (usize, aclError) {
     let mut out_stream = 0usize;
     let ret = unsafe {
         (table().aclrtCreateStreamWithConfig)((&raw mut out_stream).cast(), priority as u32, flag as u32)
@@ -705,80 +710,60 @@ fn rt_create_stream_with_config(priority: i32, flag: i32) -> (usize, aclError) {
 }
 
 /// Destroys a stream when its tasks are done.
-#[pyfunction]
-#[pyo3(name = "destroy_stream", signature = (stream, /))]
 fn rt_destroy_stream(py: Python<'_>, stream: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtDestroyStream)(stream as _) })
 }
 
 /// Destroys a stream at once.
-#[pyfunction]
-#[pyo3(name = "destroy_stream_force", signature = (stream, /))]
 fn rt_destroy_stream_force(py: Python<'_>, stream: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtDestroyStreamForce)(stream as _) })
 }
 
 /// Turns the overflow check of a stream on (1) or off (0).
-#[pyfunction]
-#[pyo3(name = "set_stream_overflow_switch", signature = (stream, flag, /))]
-fn rt_set_stream_overflow_switch(stream: usize, flag: u32) -> aclError {
+fn rt_set_stream_overflow_switch(_: Python<'_>, stream: usize, flag: u32) -> aclError {
     unsafe { (table().aclrtSetStreamOverflowSwitch)(stream as _, flag) }
 }
 
 /// Whether the overflow check of a stream is on: 1 or 0.
-#[pyfunction]
-#[pyo3(name = "get_stream_overflow_switch", signature = (stream, /))]
-fn rt_get_stream_overflow_switch(stream: usize) -> (u32, aclError) {
+fn rt_get_stream_overflow_switch(_: Python<'_>, stream: usize) -> (u32, aclError) {
     let mut out_flag = 0u32;
     let ret = unsafe { (table().aclrtGetStreamOverflowSwitch)(stream as _, (&raw mut out_flag).cast()) };
     (out_flag, ret)
 }
 
 /// Says whether a stream goes on (0) or stops (1) after a failed task.
-#[pyfunction]
-#[pyo3(name = "set_stream_failure_mode", signature = (stream, mode, /))]
-fn rt_set_stream_failure_mode(stream: usize, mode: u32) -> aclError {
+fn rt_set_stream_failure_mode(_: Python<'_>, stream: usize, mode: u32) -> aclError {
     unsafe { (table().aclrtSetStreamFailureMode)(stream as _, mode as u64) }
 }
 
 /// Whether all tasks of a stream are done: ACL_STREAM_STATUS_COMPLETE or ACL_STREAM_STATUS_NOT_READY.
-#[pyfunction]
-#[pyo3(name = "stream_query", signature = (stream, /))]
-fn rt_stream_query(stream: usize) -> (u32, aclError) {
+fn rt_stream_query(_: Python<'_>, stream: usize) -> (u32, aclError) {
     let mut out_status = 0u32;
     let ret = unsafe { (table().aclrtStreamQuery)(stream as _, (&raw mut out_status).cast()) };
     (out_status, ret)
 }
 
 /// Drops the tasks of a stream.
-#[pyfunction]
-#[pyo3(name = "stream_abort", signature = (stream, /))]
 fn rt_stream_abort(py: Python<'_>, stream: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtStreamAbort)(stream as _) })
 }
 
 /// Number of a stream.
-#[pyfunction]
-#[pyo3(name = "stream_get_id", signature = (stream, /))]
-fn rt_stream_get_id(stream: usize) -> (i32, aclError) {
+fn rt_stream_get_id(_: Python<'_>, stream: usize) -> (i32, aclError) {
     let mut out_stream_id = 0i32;
     let ret = unsafe { (table().aclrtStreamGetId)(stream as _, (&raw mut out_stream_id).cast()) };
     (out_stream_id, ret)
 }
 
 /// How many more streams can be made.
-#[pyfunction]
-#[pyo3(name = "get_stream_available_num", signature = ())]
-fn rt_get_stream_available_num() -> (u32, aclError) {
+fn rt_get_stream_available_num(_: Python<'_>) -> (u32, aclError) {
     let mut out_count = 0u32;
     let ret = unsafe { (table().aclrtGetStreamAvailableNum)((&raw mut out_count).cast()) };
     (out_count, ret)
 }
 
 /// How many cores of a kind a stream may use.
-#[pyfunction]
-#[pyo3(name = "get_stream_res_limit", signature = (stream, r#type, /))]
-fn rt_get_stream_res_limit(stream: usize, r#type: i32) -> (u32, aclError) {
+fn rt_get_stream_res_limit(_: Python<'_>, stream: usize, r#type: i32) -> (u32, aclError) {
     let mut out_value = 0u32;
     let ret =
         unsafe { (table().aclrtGetStreamResLimit)(stream as _, r#type as u32, (&raw mut out_value).cast()) };
@@ -786,236 +771,177 @@ fn rt_get_stream_res_limit(stream: usize, r#type: i32) -> (u32, aclError) {
 }
 
 /// Sets how many cores of a kind a stream may use.
-#[pyfunction]
-#[pyo3(name = "set_stream_res_limit", signature = (stream, r#type, value, /))]
-fn rt_set_stream_res_limit(stream: usize, r#type: i32, value: u32) -> aclError {
+fn rt_set_stream_res_limit(_: Python<'_>, stream: usize, r#type: i32, value: u32) -> aclError {
     unsafe { (table().aclrtSetStreamResLimit)(stream as _, r#type as u32, value) }
 }
 
 /// Takes back the core limits of a stream.
-#[pyfunction]
-#[pyo3(name = "reset_stream_res_limit", signature = (stream, /))]
 fn rt_reset_stream_res_limit(py: Python<'_>, stream: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtResetStreamResLimit)(stream as _) })
 }
 
 /// Makes a stream's core limits those of this thread.
-#[pyfunction]
-#[pyo3(name = "use_stream_res_in_current_thread", signature = (stream, /))]
-fn rt_use_stream_res_in_current_thread(stream: usize) -> aclError {
+fn rt_use_stream_res_in_current_thread(_: Python<'_>, stream: usize) -> aclError {
     unsafe { (table().aclrtUseStreamResInCurrentThread)(stream as _) }
 }
 
 /// Ends use_stream_res_in_current_thread.
-#[pyfunction]
-#[pyo3(name = "unuse_stream_res_in_current_thread", signature = (stream, /))]
-fn rt_unuse_stream_res_in_current_thread(stream: usize) -> aclError {
+fn rt_unuse_stream_res_in_current_thread(_: Python<'_>, stream: usize) -> aclError {
     unsafe { (table().aclrtUnuseStreamResInCurrentThread)(stream as _) }
 }
 
 /// How many cores of a kind this thread may use.
-#[pyfunction]
-#[pyo3(name = "get_res_in_current_thread", signature = (r#type, /))]
-fn rt_get_res_in_current_thread(r#type: i32) -> (u32, aclError) {
+fn rt_get_res_in_current_thread(_: Python<'_>, r#type: i32) -> (u32, aclError) {
     let mut out_value = 0u32;
     let ret = unsafe { (table().aclrtGetResInCurrentThread)(r#type as u32, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
 /// Makes an event.
-#[pyfunction]
-#[pyo3(name = "create_event", signature = ())]
-fn rt_create_event() -> (usize, aclError) {
+fn rt_create_event(_: Python<'_>) -> (usize, aclError) {
     let mut out_event = 0usize;
     let ret = unsafe { (table().aclrtCreateEvent)((&raw mut out_event).cast()) };
     (out_event, ret)
 }
 
 /// Makes an event for the uses that the flags name (ACL_EVENT_...).
-#[pyfunction]
-#[pyo3(name = "create_event_with_flag", signature = (flag, /))]
-fn rt_create_event_with_flag(flag: u32) -> (usize, aclError) {
+fn rt_create_event_with_flag(_: Python<'_>, flag: u32) -> (usize, aclError) {
     let mut out_event = 0usize;
     let ret = unsafe { (table().aclrtCreateEventWithFlag)((&raw mut out_event).cast(), flag) };
     (out_event, ret)
 }
 
 /// Makes an event for the uses that the flags name, without a limit to their number.
-#[pyfunction]
-#[pyo3(name = "create_event_ex_with_flag", signature = (flag, /))]
-fn rt_create_event_ex_with_flag(flag: u32) -> (usize, aclError) {
+fn rt_create_event_ex_with_flag(_: Python<'_>, flag: u32) -> (usize, aclError) {
     let mut out_event = 0usize;
     let ret = unsafe { (table().aclrtCreateEventExWithFlag)((&raw mut out_event).cast(), flag) };
     (out_event, ret)
 }
 
 /// Destroys an event.
-#[pyfunction]
-#[pyo3(name = "destroy_event", signature = (event, /))]
 fn rt_destroy_event(py: Python<'_>, event: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtDestroyEvent)(event as _) })
 }
 
 /// Waits until all tasks of a stream are done.
-#[pyfunction]
-#[pyo3(name = "synchronize_stream", signature = (stream, /))]
 fn rt_synchronize_stream(py: Python<'_>, stream: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtSynchronizeStream)(stream as _) })
 }
 
 /// Waits until all tasks of a stream are done, at most so long; -1 is for ever.
-#[pyfunction]
-#[pyo3(name = "synchronize_stream_with_timeout", signature = (stream, timeout, /))]
 fn rt_synchronize_stream_with_timeout(py: Python<'_>, stream: usize, timeout: i32) -> aclError {
     py.detach(|| unsafe { (table().aclrtSynchronizeStreamWithTimeout)(stream as _, timeout) })
 }
 
 /// Waits for one callback of the streams that this thread is subscribed to, and runs it on this thread.
-#[pyfunction]
-#[pyo3(name = "process_report", signature = (timeout, /))]
 fn rt_process_report(py: Python<'_>, timeout: i32) -> aclError {
     py.detach(|| unsafe { (table().aclrtProcessReport)(timeout) })
 }
 
 /// Lets a thread run the callbacks of a stream in process_report.
-#[pyfunction]
-#[pyo3(name = "subscribe_report", signature = (thread_id, stream, /))]
-fn rt_subscribe_report(thread_id: u64, stream: usize) -> aclError {
+fn rt_subscribe_report(_: Python<'_>, thread_id: u64, stream: usize) -> aclError {
     unsafe { (table().aclrtSubscribeReport)(thread_id, stream as _) }
 }
 
 /// Ends subscribe_report.
-#[pyfunction]
-#[pyo3(name = "unsubscribe_report", signature = (thread_id, stream, /))]
 fn rt_unsubscribe_report(py: Python<'_>, thread_id: u64, stream: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtUnSubscribeReport)(thread_id, stream as _) })
 }
 
 /// Waits until all streams of this thread's device are done.
-#[pyfunction]
-#[pyo3(name = "synchronize_device", signature = ())]
 fn rt_synchronize_device(py: Python<'_>) -> aclError {
     py.detach(|| unsafe { (table().aclrtSynchronizeDevice)() })
 }
 
 /// Waits until all streams of this thread's device are done, at most so long; -1 is for ever.
-#[pyfunction]
-#[pyo3(name = "synchronize_device_with_timeout", signature = (timeout, /))]
 fn rt_synchronize_device_with_timeout(py: Python<'_>, timeout: i32) -> aclError {
     py.detach(|| unsafe { (table().aclrtSynchronizeDeviceWithTimeout)(timeout) })
 }
 
 /// Marks the present end of a stream in an event.
-#[pyfunction]
-#[pyo3(name = "record_event", signature = (event, stream, /))]
-fn rt_record_event(event: usize, stream: usize) -> aclError {
+fn rt_record_event(_: Python<'_>, event: usize, stream: usize) -> aclError {
     unsafe { (table().aclrtRecordEvent)(event as _, stream as _) }
 }
 
 /// Has a stream clear an event.
-#[pyfunction]
-#[pyo3(name = "reset_event", signature = (event, stream, /))]
 fn rt_reset_event(py: Python<'_>, event: usize, stream: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtResetEvent)(event as _, stream as _) })
 }
 
 /// Whether an event has happened. Deprecated in C: use query_event_status.
-#[pyfunction]
-#[pyo3(name = "query_event", signature = (event, /))]
-fn rt_query_event(event: usize) -> (u32, aclError) {
+fn rt_query_event(_: Python<'_>, event: usize) -> (u32, aclError) {
     let mut out_status = 0u32;
     let ret = unsafe { (table().aclrtQueryEvent)(event as _, (&raw mut out_status).cast()) };
     (out_status, ret)
 }
 
 /// Whether what an event marks is done: ACL_EVENT_RECORDED_STATUS_COMPLETE or ACL_EVENT_RECORDED_STATUS_NOT_READY.
-#[pyfunction]
-#[pyo3(name = "query_event_status", signature = (event, /))]
-fn rt_query_event_status(event: usize) -> (u32, aclError) {
+fn rt_query_event_status(_: Python<'_>, event: usize) -> (u32, aclError) {
     let mut out_status = 0u32;
     let ret = unsafe { (table().aclrtQueryEventStatus)(event as _, (&raw mut out_status).cast()) };
     (out_status, ret)
 }
 
 /// Whether every stream that was told to wait for an event has gone on.
-#[pyfunction]
-#[pyo3(name = "query_event_wait_status", signature = (event, /))]
-fn rt_query_event_wait_status(event: usize) -> (u32, aclError) {
+fn rt_query_event_wait_status(_: Python<'_>, event: usize) -> (u32, aclError) {
     let mut out_status = 0u32;
     let ret = unsafe { (table().aclrtQueryEventWaitStatus)(event as _, (&raw mut out_status).cast()) };
     (out_status, ret)
 }
 
 /// Waits until what an event marks is done.
-#[pyfunction]
-#[pyo3(name = "synchronize_event", signature = (event, /))]
 fn rt_synchronize_event(py: Python<'_>, event: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtSynchronizeEvent)(event as _) })
 }
 
 /// Waits until what an event marks is done, at most so long; -1 is for ever.
-#[pyfunction]
-#[pyo3(name = "synchronize_event_with_timeout", signature = (event, timeout, /))]
 fn rt_synchronize_event_with_timeout(py: Python<'_>, event: usize, timeout: i32) -> aclError {
     py.detach(|| unsafe { (table().aclrtSynchronizeEventWithTimeout)(event as _, timeout) })
 }
 
 /// Time between two events that have happened.
-#[pyfunction]
-#[pyo3(name = "event_elapsed_time", signature = (start, end, /))]
-fn rt_event_elapsed_time(start: usize, end: usize) -> (f32, aclError) {
+fn rt_event_elapsed_time(_: Python<'_>, start: usize, end: usize) -> (f32, aclError) {
     let mut out_ms = 0f32;
     let ret = unsafe { (table().aclrtEventElapsedTime)((&raw mut out_ms).cast(), start as _, end as _) };
     (out_ms, ret)
 }
 
 /// When an event happened.
-#[pyfunction]
-#[pyo3(name = "event_get_timestamp", signature = (event, /))]
-fn rt_event_get_timestamp(event: usize) -> (u64, aclError) {
+fn rt_event_get_timestamp(_: Python<'_>, event: usize) -> (u64, aclError) {
     let mut out_timestamp = 0u64;
     let ret = unsafe { (table().aclrtEventGetTimestamp)(event as _, (&raw mut out_timestamp).cast()) };
     (out_timestamp, ret)
 }
 
 /// Number of an event.
-#[pyfunction]
-#[pyo3(name = "get_event_id", signature = (event, /))]
-fn rt_get_event_id(event: usize) -> (u32, aclError) {
+fn rt_get_event_id(_: Python<'_>, event: usize) -> (u32, aclError) {
     let mut out_event_id = 0u32;
     let ret = unsafe { (table().aclrtGetEventId)(event as _, (&raw mut out_event_id).cast()) };
     (out_event_id, ret)
 }
 
 /// How many more events can be made.
-#[pyfunction]
-#[pyo3(name = "get_event_avail_num", signature = ())]
-fn rt_get_event_avail_num() -> (u32, aclError) {
+fn rt_get_event_avail_num(_: Python<'_>) -> (u32, aclError) {
     let mut out_count = 0u32;
     let ret = unsafe { (table().aclrtGetEventAvailNum)((&raw mut out_count).cast()) };
     (out_count, ret)
 }
 
 /// Lets the further tasks of a stream wait for an event. Stream first, as in C.
-#[pyfunction]
-#[pyo3(name = "stream_wait_event", signature = (stream, event, /))]
 fn rt_stream_wait_event(py: Python<'_>, stream: usize, event: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtStreamWaitEvent)(stream as _, event as _) })
 }
 
 /// Number of the task that this thread added last.
-#[pyfunction]
-#[pyo3(name = "get_thread_last_task_id", signature = ())]
-fn rt_get_thread_last_task_id() -> (u32, aclError) {
+fn rt_get_thread_last_task_id(_: Python<'_>) -> (u32, aclError) {
     let mut out_task_id = 0u32;
     let ret = unsafe { (table().aclrtGetThreadLastTaskId)((&raw mut out_task_id).cast()) };
     (out_task_id, ret)
 }
 
 /// Adds an element-wise reduction to a stream.
-#[pyfunction]
-#[pyo3(name = "reduce_async", signature = (dst, src, count, kind, r#type, stream, reserve, /))]
 fn rt_reduce_async(
+    _: Python<'_>,
     dst: usize,
     src: usize,
     count: usize,
@@ -1038,162 +964,120 @@ fn rt_reduce_async(
 }
 
 /// Error code of a failed task; inside the callback only.
-#[pyfunction]
-#[pyo3(name = "get_error_code_from_exception_info", signature = (info, /))]
-fn rt_get_error_code_from_exception_info(info: usize) -> u32 {
+fn rt_get_error_code_from_exception_info(_: Python<'_>, info: usize) -> u32 {
     unsafe { (table().aclrtGetErrorCodeFromExceptionInfo)(info as _) }
 }
 
 /// Number of a failed task; inside the callback only.
-#[pyfunction]
-#[pyo3(name = "get_task_id_from_exception_info", signature = (info, /))]
-fn rt_get_task_id_from_exception_info(info: usize) -> u32 {
+fn rt_get_task_id_from_exception_info(_: Python<'_>, info: usize) -> u32 {
     unsafe { (table().aclrtGetTaskIdFromExceptionInfo)(info as _) }
 }
 
 /// Number of a failed task's stream; inside the callback only.
-#[pyfunction]
-#[pyo3(name = "get_stream_id_from_exception_info", signature = (info, /))]
-fn rt_get_stream_id_from_exception_info(info: usize) -> u32 {
+fn rt_get_stream_id_from_exception_info(_: Python<'_>, info: usize) -> u32 {
     unsafe { (table().aclrtGetStreamIdFromExceptionInfo)(info as _) }
 }
 
 /// Number of the thread that added a failed task; inside the callback only.
-#[pyfunction]
-#[pyo3(name = "get_thread_id_from_exception_info", signature = (info, /))]
-fn rt_get_thread_id_from_exception_info(info: usize) -> u32 {
+fn rt_get_thread_id_from_exception_info(_: Python<'_>, info: usize) -> u32 {
     unsafe { (table().aclrtGetThreadIdFromExceptionInfo)(info as _) }
 }
 
 /// Device of a failed task; inside the callback only.
-#[pyfunction]
-#[pyo3(name = "get_device_id_from_exception_info", signature = (info, /))]
-fn rt_get_device_id_from_exception_info(info: usize) -> u32 {
+fn rt_get_device_id_from_exception_info(_: Python<'_>, info: usize) -> u32 {
     unsafe { (table().aclrtGetDeviceIdFromExceptionInfo)(info as _) }
 }
 
 /// Sets how long a stream waits for an event.
-#[pyfunction]
-#[pyo3(name = "set_op_wait_timeout", signature = (timeout, /))]
-fn rt_set_op_wait_timeout(timeout: u32) -> aclError {
+fn rt_set_op_wait_timeout(_: Python<'_>, timeout: u32) -> aclError {
     unsafe { (table().aclrtSetOpWaitTimeout)(timeout) }
 }
 
 /// Sets how long a kernel may run.
-#[pyfunction]
-#[pyo3(name = "set_op_execute_time_out", signature = (timeout, /))]
-fn rt_set_op_execute_time_out(timeout: u32) -> aclError {
+fn rt_set_op_execute_time_out(_: Python<'_>, timeout: u32) -> aclError {
     unsafe { (table().aclrtSetOpExecuteTimeOut)(timeout) }
 }
 
 /// Sets how long a kernel may run, and tells what that was rounded to.
-#[pyfunction]
-#[pyo3(name = "set_op_execute_timeout_v2", signature = (timeout, /))]
-fn rt_set_op_execute_timeout_v2(timeout: u64) -> (u64, aclError) {
+fn rt_set_op_execute_timeout_v2(_: Python<'_>, timeout: u64) -> (u64, aclError) {
     let mut out_actual_timeout = 0u64;
     let ret = unsafe { (table().aclrtSetOpExecuteTimeOutV2)(timeout, (&raw mut out_actual_timeout).cast()) };
     (out_actual_timeout, ret)
 }
 
 /// Step of the time limits of kernels.
-#[pyfunction]
-#[pyo3(name = "get_op_timeout_interval", signature = ())]
-fn rt_get_op_timeout_interval() -> (u64, aclError) {
+fn rt_get_op_timeout_interval(_: Python<'_>) -> (u64, aclError) {
     let mut out_interval = 0u64;
     let ret = unsafe { (table().aclrtGetOpTimeOutInterval)((&raw mut out_interval).cast()) };
     (out_interval, ret)
 }
 
 /// How long a kernel may run.
-#[pyfunction]
-#[pyo3(name = "get_op_execute_timeout", signature = ())]
-fn rt_get_op_execute_timeout() -> (u32, aclError) {
+fn rt_get_op_execute_timeout(_: Python<'_>) -> (u32, aclError) {
     let mut out_timeout_ms = 0u32;
     let ret = unsafe { (table().aclrtGetOpExecuteTimeout)((&raw mut out_timeout_ms).cast()) };
     (out_timeout_ms, ret)
 }
 
 /// The code of the last failure on this thread; it stays.
-#[pyfunction]
-#[pyo3(name = "peek_at_last_error", signature = (level, /))]
-fn rt_peek_at_last_error(level: i32) -> aclError {
+fn rt_peek_at_last_error(_: Python<'_>, level: i32) -> aclError {
     unsafe { (table().aclrtPeekAtLastError)(level as u32) }
 }
 
 /// The code of the last failure on this thread, and forgets it.
-#[pyfunction]
-#[pyo3(name = "get_last_error", signature = (level, /))]
-fn rt_get_last_error(level: i32) -> aclError {
+fn rt_get_last_error(_: Python<'_>, level: i32) -> aclError {
     unsafe { (table().aclrtGetLastError)(level as u32) }
 }
 
 /// Adds a cache operation to a stream.
-#[pyfunction]
-#[pyo3(name = "cmo_async", signature = (src, size, cmo_type, stream, /))]
-fn rt_cmo_async(src: usize, size: usize, cmo_type: i32, stream: usize) -> aclError {
+fn rt_cmo_async(_: Python<'_>, src: usize, size: usize, cmo_type: i32, stream: usize) -> aclError {
     unsafe { (table().aclrtCmoAsync)(src as _, size, cmo_type as u32, stream as _) }
 }
 
 /// Device memory of the current context, aligned to 64 bytes at least; policy is one of ACL_MEM_MALLOC_... or a sum of them.
-#[pyfunction]
-#[pyo3(name = "malloc", signature = (size, policy, /))]
-fn rt_malloc(size: usize, policy: i32) -> (usize, aclError) {
+fn rt_malloc(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
     let mut out_ptr = 0usize;
     let ret = unsafe { (table().aclrtMalloc)((&raw mut out_ptr).cast(), size, policy as u32) };
     (out_ptr, ret)
 }
 
 /// Device memory of the current context, aligned to 32 bytes.
-#[pyfunction]
-#[pyo3(name = "malloc_align32", signature = (size, policy, /))]
-fn rt_malloc_align32(size: usize, policy: i32) -> (usize, aclError) {
+fn rt_malloc_align32(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
     let mut out_ptr = 0usize;
     let ret = unsafe { (table().aclrtMallocAlign32)((&raw mut out_ptr).cast(), size, policy as u32) };
     (out_ptr, ret)
 }
 
 /// Device memory that is cached on the host.
-#[pyfunction]
-#[pyo3(name = "malloc_cached", signature = (size, policy, /))]
-fn rt_malloc_cached(size: usize, policy: i32) -> (usize, aclError) {
+fn rt_malloc_cached(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
     let mut out_ptr = 0usize;
     let ret = unsafe { (table().aclrtMallocCached)((&raw mut out_ptr).cast(), size, policy as u32) };
     (out_ptr, ret)
 }
 
 /// Frees device memory.
-#[pyfunction]
-#[pyo3(name = "free", signature = (ptr, /))]
 fn rt_free(py: Python<'_>, ptr: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtFree)(ptr as _) })
 }
 
 /// Pinned host memory, aligned to 64 bytes. Parts of a block need room and alignment: see acl.segments.
-#[pyfunction]
-#[pyo3(name = "malloc_host", signature = (size, /))]
-fn rt_malloc_host(size: usize) -> (usize, aclError) {
+fn rt_malloc_host(_: Python<'_>, size: usize) -> (usize, aclError) {
     let mut out_host_ptr = 0usize;
     let ret = unsafe { (table().aclrtMallocHost)((&raw mut out_host_ptr).cast(), size) };
     (out_host_ptr, ret)
 }
 
 /// Frees memory of malloc_host.
-#[pyfunction]
-#[pyo3(name = "free_host", signature = (host_ptr, /))]
 fn rt_free_host(py: Python<'_>, host_ptr: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtFreeHost)(host_ptr as _) })
 }
 
 /// Sets count bytes of host or device memory to a value, before it returns.
-#[pyfunction]
-#[pyo3(name = "memset", signature = (ptr, max_count, value, count, /))]
 fn rt_memset(py: Python<'_>, ptr: usize, max_count: usize, value: i32, count: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtMemset)(ptr as _, max_count, value, count) })
 }
 
 /// Has a stream set count bytes of memory to a value: synchronize_stream tells when it is done.
-#[pyfunction]
-#[pyo3(name = "memset_async", signature = (ptr, max_count, value, count, stream, /))]
 fn rt_memset_async(
     py: Python<'_>,
     ptr: usize,
@@ -1206,15 +1090,11 @@ fn rt_memset_async(
 }
 
 /// Copies count bytes, before it returns. The addresses decide the direction, not kind.
-#[pyfunction]
-#[pyo3(name = "memcpy", signature = (dst, dest_max, src, count, kind, /))]
 fn rt_memcpy(py: Python<'_>, dst: usize, dest_max: usize, src: usize, count: usize, kind: i32) -> aclError {
     py.detach(|| unsafe { (table().aclrtMemcpy)(dst as _, dest_max, src as _, count, kind as u32) })
 }
 
 /// Has a stream copy count bytes: synchronize_stream tells when it is done. With memory that is not pinned the call drains the stream and copies itself in the newest generation.
-#[pyfunction]
-#[pyo3(name = "memcpy_async", signature = (dst, dest_max, src, count, kind, stream, /))]
 fn rt_memcpy_async(
     py: Python<'_>,
     dst: usize,
@@ -1230,8 +1110,6 @@ fn rt_memcpy_async(
 }
 
 /// Like memcpy_async, but asks whether host memory is pinned in every generation: with memory that is not, the call drains the stream and copies itself. Deprecated in C.
-#[pyfunction]
-#[pyo3(name = "memcpy_async_with_condition", signature = (dst, dest_max, src, count, kind, stream, /))]
 fn rt_memcpy_async_with_condition(
     py: Python<'_>,
     dst: usize,
@@ -1247,8 +1125,6 @@ fn rt_memcpy_async_with_condition(
 }
 
 /// Copies height rows of width bytes, before it returns.
-#[pyfunction]
-#[pyo3(name = "memcpy2d", signature = (dst, dpitch, src, spitch, width, height, kind, /))]
 fn rt_memcpy2d(
     py: Python<'_>,
     dst: usize,
@@ -1265,8 +1141,6 @@ fn rt_memcpy2d(
 }
 
 /// Has a stream copy height rows of width bytes.
-#[pyfunction]
-#[pyo3(name = "memcpy2d_async", signature = (dst, dpitch, src, spitch, width, height, kind, stream, /))]
 fn rt_memcpy2d_async(
     py: Python<'_>,
     dst: usize,
@@ -1293,23 +1167,17 @@ fn rt_memcpy2d_async(
 }
 
 /// Writes cached bytes back to memory.
-#[pyfunction]
-#[pyo3(name = "mem_flush", signature = (ptr, size, /))]
-fn rt_mem_flush(ptr: usize, size: usize) -> aclError {
+fn rt_mem_flush(_: Python<'_>, ptr: usize, size: usize) -> aclError {
     unsafe { (table().aclrtMemFlush)(ptr as _, size) }
 }
 
 /// Drops cached bytes, so that memory is read again.
-#[pyfunction]
-#[pyo3(name = "mem_invalidate", signature = (ptr, size, /))]
-fn rt_mem_invalidate(ptr: usize, size: usize) -> aclError {
+fn rt_mem_invalidate(_: Python<'_>, ptr: usize, size: usize) -> aclError {
     unsafe { (table().aclrtMemInvalidate)(ptr as _, size) }
 }
 
 /// Free and total memory of a kind (ACL_HBM_MEM and so on) of this thread's device.
-#[pyfunction]
-#[pyo3(name = "get_mem_info", signature = (attr, /))]
-fn rt_get_mem_info(attr: i32) -> (usize, usize, aclError) {
+fn rt_get_mem_info(_: Python<'_>, attr: i32) -> (usize, usize, aclError) {
     let mut out_free = 0usize;
     let mut out_total = 0usize;
     let ret = unsafe {
@@ -1319,9 +1187,13 @@ fn rt_get_mem_info(attr: i32) -> (usize, usize, aclError) {
 }
 
 /// Reserves addresses without memory.
-#[pyfunction]
-#[pyo3(name = "reserve_mem_address", signature = (size, alignment, expect_ptr, flags, /))]
-fn rt_reserve_mem_address(size: usize, alignment: usize, expect_ptr: usize, flags: u64) -> (usize, aclError) {
+fn rt_reserve_mem_address(
+    _: Python<'_>,
+    size: usize,
+    alignment: usize,
+    expect_ptr: usize,
+    flags: u64,
+) -> (usize, aclError) {
     let mut out_ptr = 0usize;
     let ret = unsafe {
         (table().aclrtReserveMemAddress)((&raw mut out_ptr).cast(), size, alignment, expect_ptr as _, flags)
@@ -1330,37 +1202,32 @@ fn rt_reserve_mem_address(size: usize, alignment: usize, expect_ptr: usize, flag
 }
 
 /// Gives reserved addresses back.
-#[pyfunction]
-#[pyo3(name = "release_mem_address", signature = (ptr, /))]
 fn rt_release_mem_address(py: Python<'_>, ptr: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtReleaseMemAddress)(ptr as _) })
 }
 
 /// Frees memory of malloc_physical.
-#[pyfunction]
-#[pyo3(name = "free_physical", signature = (handle, /))]
 fn rt_free_physical(py: Python<'_>, handle: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtFreePhysical)(handle as _) })
 }
 
 /// Puts memory of malloc_physical at reserved addresses.
-#[pyfunction]
-#[pyo3(name = "map_mem", signature = (ptr, size, offset, handle, flags, /))]
-fn rt_map_mem(ptr: usize, size: usize, offset: usize, handle: usize, flags: u64) -> aclError {
+fn rt_map_mem(_: Python<'_>, ptr: usize, size: usize, offset: usize, handle: usize, flags: u64) -> aclError {
     unsafe { (table().aclrtMapMem)(ptr as _, size, offset, handle as _, flags) }
 }
 
 /// Takes memory away from reserved addresses.
-#[pyfunction]
-#[pyo3(name = "unmap_mem", signature = (ptr, /))]
 fn rt_unmap_mem(py: Python<'_>, ptr: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtUnmapMem)(ptr as _) })
 }
 
 /// A number by which another process can import memory of malloc_physical.
-#[pyfunction]
-#[pyo3(name = "mem_export_to_shareable_handle", signature = (handle, handle_type, flags, /))]
-fn rt_mem_export_to_shareable_handle(handle: usize, handle_type: i32, flags: u64) -> (u64, aclError) {
+fn rt_mem_export_to_shareable_handle(
+    _: Python<'_>,
+    handle: usize,
+    handle_type: i32,
+    flags: u64,
+) -> (u64, aclError) {
     let mut out_shareable = 0u64;
     let ret = unsafe {
         (table().aclrtMemExportToShareableHandle)(
@@ -1374,9 +1241,7 @@ fn rt_mem_export_to_shareable_handle(handle: usize, handle_type: i32, flags: u64
 }
 
 /// Imports memory that another process exported.
-#[pyfunction]
-#[pyo3(name = "mem_import_from_shareable_handle", signature = (shareable, device_id, /))]
-fn rt_mem_import_from_shareable_handle(shareable: u64, device_id: i32) -> (usize, aclError) {
+fn rt_mem_import_from_shareable_handle(_: Python<'_>, shareable: u64, device_id: i32) -> (usize, aclError) {
     let mut out_handle = 0usize;
     let ret = unsafe {
         (table().aclrtMemImportFromShareableHandle)(shareable, device_id, (&raw mut out_handle).cast())
@@ -1385,9 +1250,7 @@ fn rt_mem_import_from_shareable_handle(shareable: u64, device_id: i32) -> (usize
 }
 
 /// Registers host memory for use by the device, and tells the device's address of it.
-#[pyfunction]
-#[pyo3(name = "host_register", signature = (ptr, size, r#type, /))]
-fn rt_host_register(ptr: usize, size: usize, r#type: i32) -> (usize, aclError) {
+fn rt_host_register(_: Python<'_>, ptr: usize, size: usize, r#type: i32) -> (usize, aclError) {
     let mut out_dev_ptr = 0usize;
     let ret = unsafe {
         (table().aclrtHostRegister)(ptr as _, size as u64, r#type as u32, (&raw mut out_dev_ptr).cast())
@@ -1396,16 +1259,12 @@ fn rt_host_register(ptr: usize, size: usize, r#type: i32) -> (usize, aclError) {
 }
 
 /// Registers host memory for the uses that the flags name.
-#[pyfunction]
-#[pyo3(name = "host_register_v2", signature = (ptr, size, flag, /))]
-fn rt_host_register_v2(ptr: usize, size: u64, flag: u32) -> aclError {
+fn rt_host_register_v2(_: Python<'_>, ptr: usize, size: u64, flag: u32) -> aclError {
     unsafe { (table().aclrtHostRegisterV2)(ptr as _, size, flag) }
 }
 
 /// The device's address of registered host memory.
-#[pyfunction]
-#[pyo3(name = "host_get_device_pointer", signature = (host_ptr, flag, /))]
-fn rt_host_get_device_pointer(host_ptr: usize, flag: u32) -> (usize, aclError) {
+fn rt_host_get_device_pointer(_: Python<'_>, host_ptr: usize, flag: u32) -> (usize, aclError) {
     let mut out_dev_ptr = 0usize;
     let ret =
         unsafe { (table().aclrtHostGetDevicePointer)(host_ptr as _, (&raw mut out_dev_ptr).cast(), flag) };
@@ -1413,29 +1272,27 @@ fn rt_host_get_device_pointer(host_ptr: usize, flag: u32) -> (usize, aclError) {
 }
 
 /// Ends a registration of host memory.
-#[pyfunction]
-#[pyo3(name = "host_unregister", signature = (ptr, /))]
 fn rt_host_unregister(py: Python<'_>, ptr: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtHostUnregister)(ptr as _) })
 }
 
 /// Size of a copy description.
-#[pyfunction]
-#[pyo3(name = "get_memcpy_desc_size", signature = (kind, /))]
-fn rt_get_memcpy_desc_size(kind: i32) -> (usize, aclError) {
+fn rt_get_memcpy_desc_size(_: Python<'_>, kind: i32) -> (usize, aclError) {
     let mut out_size = 0usize;
     let ret = unsafe { (table().aclrtGetMemcpyDescSize)(kind as u32, (&raw mut out_size).cast()) };
     (out_size, ret)
 }
 
 /// Has a stream do a described copy.
-#[pyfunction]
-#[pyo3(name = "memcpy_async_with_desc", signature = (desc, kind, stream, /))]
 fn rt_memcpy_async_with_desc(py: Python<'_>, desc: usize, kind: i32, stream: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtMemcpyAsyncWithDesc)(desc as _, kind as u32, stream as _) })
 }
 
 /// Address of memory that another process exported.
+///
+/// Returns (ptr, ret).
+///
+/// Source: aclrtIpcMemImportByKey, chapter 11-07 of the API reference.
 #[pyfunction]
 #[pyo3(name = "ipc_mem_import_by_key", signature = (key, flag, /))]
 fn rt_ipc_mem_import_by_key(key: CString, flag: u64) -> (usize, aclError) {
@@ -1445,6 +1302,10 @@ fn rt_ipc_mem_import_by_key(key: CString, flag: u64) -> (usize, aclError) {
 }
 
 /// Ends an export or import of memory.
+///
+/// Returns ret.
+///
+/// Source: aclrtIpcMemClose, chapter 11-07 of the API reference.
 #[pyfunction]
 #[pyo3(name = "ipc_mem_close", signature = (key, /))]
 fn rt_ipc_mem_close(py: Python<'_>, key: CString) -> aclError {
@@ -1452,59 +1313,49 @@ fn rt_ipc_mem_close(py: Python<'_>, key: CString) -> aclError {
 }
 
 /// Has a stream write a number to device memory.
-#[pyfunction]
-#[pyo3(name = "value_write", signature = (addr, value, flag, stream, /))]
-fn rt_value_write(addr: usize, value: usize, flag: u32, stream: usize) -> aclError {
+fn rt_value_write(_: Python<'_>, addr: usize, value: usize, flag: u32, stream: usize) -> aclError {
     unsafe { (table().aclrtValueWrite)(addr as _, value as u64, flag, stream as _) }
 }
 
 /// Has a stream wait until a number in device memory compares as asked.
-#[pyfunction]
-#[pyo3(name = "value_wait", signature = (addr, value, flag, stream, /))]
-fn rt_value_wait(addr: usize, value: usize, flag: u32, stream: usize) -> aclError {
+fn rt_value_wait(_: Python<'_>, addr: usize, value: usize, flag: u32, stream: usize) -> aclError {
     unsafe { (table().aclrtValueWait)(addr as _, value as u64, flag, stream as _) }
 }
 
 /// Makes a notify.
-#[pyfunction]
-#[pyo3(name = "create_notify", signature = (flag, /))]
-fn rt_create_notify(flag: u64) -> (usize, aclError) {
+fn rt_create_notify(_: Python<'_>, flag: u64) -> (usize, aclError) {
     let mut out_notify = 0usize;
     let ret = unsafe { (table().aclrtCreateNotify)((&raw mut out_notify).cast(), flag) };
     (out_notify, ret)
 }
 
 /// Destroys a notify.
-#[pyfunction]
-#[pyo3(name = "destroy_notify", signature = (notify, /))]
 fn rt_destroy_notify(py: Python<'_>, notify: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtDestroyNotify)(notify as _) })
 }
 
 /// Has a stream set a notify.
-#[pyfunction]
-#[pyo3(name = "record_notify", signature = (notify, stream, /))]
-fn rt_record_notify(notify: usize, stream: usize) -> aclError {
+fn rt_record_notify(_: Python<'_>, notify: usize, stream: usize) -> aclError {
     unsafe { (table().aclrtRecordNotify)(notify as _, stream as _) }
 }
 
 /// Has a stream wait for a notify and clear it; 0 waits for ever.
-#[pyfunction]
-#[pyo3(name = "wait_and_reset_notify", signature = (notify, stream, timeout, /))]
-fn rt_wait_and_reset_notify(notify: usize, stream: usize, timeout: u32) -> aclError {
+fn rt_wait_and_reset_notify(_: Python<'_>, notify: usize, stream: usize, timeout: u32) -> aclError {
     unsafe { (table().aclrtWaitAndResetNotify)(notify as _, stream as _, timeout) }
 }
 
 /// Number of a notify.
-#[pyfunction]
-#[pyo3(name = "get_notify_id", signature = (notify, /))]
-fn rt_get_notify_id(notify: usize) -> (u32, aclError) {
+fn rt_get_notify_id(_: Python<'_>, notify: usize) -> (u32, aclError) {
     let mut out_notify_id = 0u32;
     let ret = unsafe { (table().aclrtGetNotifyId)(notify as _, (&raw mut out_notify_id).cast()) };
     (out_notify_id, ret)
 }
 
 /// A notify that another process exported.
+///
+/// Returns (notify, ret).
+///
+/// Source: aclrtNotifyImportByKey, chapter 08 of the API reference.
 #[pyfunction]
 #[pyo3(name = "notify_import_by_key", signature = (key, flag, /))]
 fn rt_notify_import_by_key(key: CString, flag: u64) -> (usize, aclError) {
@@ -1514,58 +1365,48 @@ fn rt_notify_import_by_key(key: CString, flag: u64) -> (usize, aclError) {
 }
 
 /// Sets a limit of this thread's device, such as the size of a stack.
-#[pyfunction]
-#[pyo3(name = "device_set_limit", signature = (limit, value, /))]
-fn rt_device_set_limit(limit: u32, value: usize) -> aclError {
+fn rt_device_set_limit(_: Python<'_>, limit: u32, value: usize) -> aclError {
     unsafe { (table().aclrtDeviceSetLimit)(limit, value) }
 }
 
 /// A limit of this thread's device.
-#[pyfunction]
-#[pyo3(name = "device_get_limit", signature = (limit, /))]
-fn rt_device_get_limit(limit: u32) -> (usize, aclError) {
+fn rt_device_get_limit(_: Python<'_>, limit: u32) -> (usize, aclError) {
     let mut out_value = 0usize;
     let ret = unsafe { (table().aclrtDeviceGetLimit)(limit, (&raw mut out_value).cast()) };
     (out_value, ret)
 }
 
 /// Has a stream take its memory from the program's allocator.
-#[pyfunction]
-#[pyo3(name = "allocator_register", signature = (stream, allocator_desc, /))]
-fn rt_allocator_register(stream: usize, allocator_desc: usize) -> aclError {
+fn rt_allocator_register(_: Python<'_>, stream: usize, allocator_desc: usize) -> aclError {
     unsafe { (table().aclrtAllocatorRegister)(stream as _, allocator_desc as _) }
 }
 
 /// Ends allocator_register.
-#[pyfunction]
-#[pyo3(name = "allocator_unregister", signature = (stream, /))]
-fn rt_allocator_unregister(stream: usize) -> aclError {
+fn rt_allocator_unregister(_: Python<'_>, stream: usize) -> aclError {
     unsafe { (table().aclrtAllocatorUnregister)(stream as _) }
 }
 
 /// Makes a description of an allocator.
-#[pyfunction]
-#[pyo3(name = "allocator_create_desc", signature = ())]
-fn rt_allocator_create_desc() -> usize {
+fn rt_allocator_create_desc(_: Python<'_>) -> usize {
     let value = unsafe { (table().aclrtAllocatorCreateDesc)() };
     value as usize
 }
 
 /// Destroys a description of an allocator.
-#[pyfunction]
-#[pyo3(name = "allocator_destroy_desc", signature = (allocator_desc, /))]
-fn rt_allocator_destroy_desc(allocator_desc: usize) -> aclError {
+fn rt_allocator_destroy_desc(_: Python<'_>, allocator_desc: usize) -> aclError {
     unsafe { (table().aclrtAllocatorDestroyDesc)(allocator_desc as _) }
 }
 
 /// Sets the object that an allocator's functions are given.
-#[pyfunction]
-#[pyo3(name = "allocator_set_obj_to_desc", signature = (allocator_desc, allocator, /))]
-fn rt_allocator_set_obj_to_desc(allocator_desc: usize, allocator: usize) -> aclError {
+fn rt_allocator_set_obj_to_desc(_: Python<'_>, allocator_desc: usize, allocator: usize) -> aclError {
     unsafe { (table().aclrtAllocatorSetObjToDesc)(allocator_desc as _, allocator as _) }
 }
 
 /// Sets the function that allocates.
+///
+/// Returns ret.
+///
+/// Source: aclrtAllocatorSetAllocFuncToDesc, chapter 25-03 of the API reference.
 #[pyfunction]
 #[pyo3(name = "allocator_set_alloc_func_to_desc", signature = (*arguments))]
 fn rt_allocator_set_alloc_func_to_desc(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1574,6 +1415,10 @@ fn rt_allocator_set_alloc_func_to_desc(py: Python<'_>, arguments: &Bound<'_, PyT
 }
 
 /// Sets the function that allocates near an address.
+///
+/// Returns ret.
+///
+/// Source: aclrtAllocatorSetAllocAdviseFuncToDesc, chapter 25-03 of the API reference.
 #[pyfunction]
 #[pyo3(name = "allocator_set_alloc_advise_func_to_desc", signature = (*arguments))]
 fn rt_allocator_set_alloc_advise_func_to_desc(
@@ -1585,6 +1430,10 @@ fn rt_allocator_set_alloc_advise_func_to_desc(
 }
 
 /// Sets the function that frees.
+///
+/// Returns ret.
+///
+/// Source: aclrtAllocatorSetFreeFuncToDesc, chapter 25-03 of the API reference.
 #[pyfunction]
 #[pyo3(name = "allocator_set_free_func_to_desc", signature = (*arguments))]
 fn rt_allocator_set_free_func_to_desc(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1593,6 +1442,10 @@ fn rt_allocator_set_free_func_to_desc(py: Python<'_>, arguments: &Bound<'_, PyTu
 }
 
 /// Sets the function that tells a block's address.
+///
+/// Returns ret.
+///
+/// Source: aclrtAllocatorSetGetAddrFromBlockFuncToDesc, chapter 25-03 of the API reference.
 #[pyfunction]
 #[pyo3(name = "allocator_set_get_addr_from_block_func_to_desc", signature = (*arguments))]
 fn rt_allocator_set_get_addr_from_block_func_to_desc(
@@ -1604,6 +1457,10 @@ fn rt_allocator_set_get_addr_from_block_func_to_desc(
 }
 
 /// Loads a file of kernels.
+///
+/// Returns (bin_handle, ret).
+///
+/// Source: aclrtBinaryLoadFromFile, chapter 14 of the API reference.
 #[pyfunction]
 #[pyo3(name = "binary_load_from_file", signature = (*arguments))]
 fn rt_binary_load_from_file(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<(usize, aclError)> {
@@ -1612,6 +1469,10 @@ fn rt_binary_load_from_file(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> P
 }
 
 /// Loads kernels from memory.
+///
+/// Returns (bin_handle, ret).
+///
+/// Source: aclrtBinaryLoadFromData, chapter 14 of the API reference.
 #[pyfunction]
 #[pyo3(name = "binary_load_from_data", signature = (*arguments))]
 fn rt_binary_load_from_data(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<(usize, aclError)> {
@@ -1620,9 +1481,7 @@ fn rt_binary_load_from_data(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> P
 }
 
 /// Addresses of a kernel on the two kinds of core.
-#[pyfunction]
-#[pyo3(name = "get_function_addr", signature = (func_handle, /))]
-fn rt_get_function_addr(func_handle: usize) -> (usize, usize, aclError) {
+fn rt_get_function_addr(_: Python<'_>, func_handle: usize) -> (usize, usize, aclError) {
     let mut out_aic_addr = 0usize;
     let mut out_aiv_addr = 0usize;
     let ret = unsafe {
@@ -1636,6 +1495,10 @@ fn rt_get_function_addr(func_handle: usize) -> (usize, usize, aclError) {
 }
 
 /// Name of a kernel.
+///
+/// Returns ret.
+///
+/// Source: aclrtGetFunctionName, chapter 14 of the API reference.
 #[pyfunction]
 #[pyo3(name = "get_function_name", signature = (*arguments))]
 fn rt_get_function_name(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1644,6 +1507,10 @@ fn rt_get_function_name(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyRes
 }
 
 /// Registers a kernel of the device's own processors.
+///
+/// Returns (func_handle, ret).
+///
+/// Source: aclrtRegisterCpuFunc, chapter 14 of the API reference.
 #[pyfunction]
 #[pyo3(name = "register_cpu_func", signature = (handle, func_name, kernel_name, /))]
 fn rt_register_cpu_func(handle: usize, func_name: CString, kernel_name: CString) -> (usize, aclError) {
@@ -1660,18 +1527,15 @@ fn rt_register_cpu_func(handle: usize, func_name: CString, kernel_name: CString)
 }
 
 /// Begins an argument list of a kernel.
-#[pyfunction]
-#[pyo3(name = "kernel_args_init", signature = (func_handle, /))]
-fn rt_kernel_args_init(func_handle: usize) -> (usize, aclError) {
+fn rt_kernel_args_init(_: Python<'_>, func_handle: usize) -> (usize, aclError) {
     let mut out_args_handle = 0usize;
     let ret = unsafe { (table().aclrtKernelArgsInit)(func_handle as _, (&raw mut out_args_handle).cast()) };
     (out_args_handle, ret)
 }
 
 /// Begins an argument list of a kernel in the program's memory.
-#[pyfunction]
-#[pyo3(name = "kernel_args_init_by_user_mem", signature = (func_handle, args_handle, user_host_mem, actual_args_size, /))]
 fn rt_kernel_args_init_by_user_mem(
+    _: Python<'_>,
     func_handle: usize,
     args_handle: usize,
     user_host_mem: usize,
@@ -1688,9 +1552,11 @@ fn rt_kernel_args_init_by_user_mem(
 }
 
 /// Memory that an argument list needs.
-#[pyfunction]
-#[pyo3(name = "kernel_args_get_mem_size", signature = (func_handle, user_args_size, /))]
-fn rt_kernel_args_get_mem_size(func_handle: usize, user_args_size: usize) -> (usize, aclError) {
+fn rt_kernel_args_get_mem_size(
+    _: Python<'_>,
+    func_handle: usize,
+    user_args_size: usize,
+) -> (usize, aclError) {
     let mut out_actual_args_size = 0usize;
     let ret = unsafe {
         (table().aclrtKernelArgsGetMemSize)(
@@ -1703,9 +1569,7 @@ fn rt_kernel_args_get_mem_size(func_handle: usize, user_args_size: usize) -> (us
 }
 
 /// Memory that the handle of an argument list needs.
-#[pyfunction]
-#[pyo3(name = "kernel_args_get_handle_mem_size", signature = (func_handle, /))]
-fn rt_kernel_args_get_handle_mem_size(func_handle: usize) -> (usize, aclError) {
+fn rt_kernel_args_get_handle_mem_size(_: Python<'_>, func_handle: usize) -> (usize, aclError) {
     let mut out_mem_size = 0usize;
     let ret = unsafe {
         (table().aclrtKernelArgsGetHandleMemSize)(func_handle as _, (&raw mut out_mem_size).cast())
@@ -1714,9 +1578,12 @@ fn rt_kernel_args_get_handle_mem_size(func_handle: usize) -> (usize, aclError) {
 }
 
 /// Adds an argument.
-#[pyfunction]
-#[pyo3(name = "kernel_args_append", signature = (args_handle, param, param_size, /))]
-fn rt_kernel_args_append(args_handle: usize, param: usize, param_size: usize) -> (usize, aclError) {
+fn rt_kernel_args_append(
+    _: Python<'_>,
+    args_handle: usize,
+    param: usize,
+    param_size: usize,
+) -> (usize, aclError) {
     let mut out_param_handle = 0usize;
     let ret = unsafe {
         (table().aclrtKernelArgsAppend)(
@@ -1730,9 +1597,7 @@ fn rt_kernel_args_append(args_handle: usize, param: usize, param_size: usize) ->
 }
 
 /// Adds an argument whose data comes later.
-#[pyfunction]
-#[pyo3(name = "kernel_args_append_place_holder", signature = (args_handle, /))]
-fn rt_kernel_args_append_place_holder(args_handle: usize) -> (usize, aclError) {
+fn rt_kernel_args_append_place_holder(_: Python<'_>, args_handle: usize) -> (usize, aclError) {
     let mut out_param_handle = 0usize;
     let ret = unsafe {
         (table().aclrtKernelArgsAppendPlaceHolder)(args_handle as _, (&raw mut out_param_handle).cast())
@@ -1741,9 +1606,8 @@ fn rt_kernel_args_append_place_holder(args_handle: usize) -> (usize, aclError) {
 }
 
 /// Memory for the data of such an argument.
-#[pyfunction]
-#[pyo3(name = "kernel_args_get_place_holder_buffer", signature = (args_handle, param_handle, data_size, /))]
 fn rt_kernel_args_get_place_holder_buffer(
+    _: Python<'_>,
     args_handle: usize,
     param_handle: usize,
     data_size: usize,
@@ -1761,9 +1625,8 @@ fn rt_kernel_args_get_place_holder_buffer(
 }
 
 /// Changes an argument.
-#[pyfunction]
-#[pyo3(name = "kernel_args_para_update", signature = (args_handle, param_handle, param, param_size, /))]
 fn rt_kernel_args_para_update(
+    _: Python<'_>,
     args_handle: usize,
     param_handle: usize,
     param: usize,
@@ -1775,13 +1638,15 @@ fn rt_kernel_args_para_update(
 }
 
 /// Ends an argument list.
-#[pyfunction]
-#[pyo3(name = "kernel_args_finalize", signature = (args_handle, /))]
-fn rt_kernel_args_finalize(args_handle: usize) -> aclError {
+fn rt_kernel_args_finalize(_: Python<'_>, args_handle: usize) -> aclError {
     unsafe { (table().aclrtKernelArgsFinalize)(args_handle as _) }
 }
 
 /// Adds a kernel with a configuration to a stream.
+///
+/// Returns ret.
+///
+/// Source: aclrtLaunchKernelWithConfig, chapter 14 of the API reference.
 #[pyfunction]
 #[pyo3(name = "launch_kernel_with_config", signature = (*arguments))]
 fn rt_launch_kernel_with_config(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1790,6 +1655,10 @@ fn rt_launch_kernel_with_config(py: Python<'_>, arguments: &Bound<'_, PyTuple>) 
 }
 
 /// Adds a kernel with arguments in host memory to a stream.
+///
+/// Returns ret.
+///
+/// Source: aclrtLaunchKernelWithHostArgs, chapter 14 of the API reference.
 #[pyfunction]
 #[pyo3(name = "launch_kernel_with_host_args", signature = (*arguments))]
 fn rt_launch_kernel_with_host_args(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1798,37 +1667,33 @@ fn rt_launch_kernel_with_host_args(py: Python<'_>, arguments: &Bound<'_, PyTuple
 }
 
 /// Describes kernels in memory.
-#[pyfunction]
-#[pyo3(name = "create_binary", signature = (data, data_len, /))]
-fn rt_create_binary(data: usize, data_len: usize) -> usize {
+fn rt_create_binary(_: Python<'_>, data: usize, data_len: usize) -> usize {
     let value = unsafe { (table().aclrtCreateBinary)(data as _, data_len) };
     value as usize
 }
 
 /// Ends such a description.
-#[pyfunction]
-#[pyo3(name = "destroy_binary", signature = (binary, /))]
 fn rt_destroy_binary(py: Python<'_>, binary: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtDestroyBinary)(binary as _) })
 }
 
 /// Loads described kernels.
-#[pyfunction]
-#[pyo3(name = "binary_load", signature = (binary, /))]
-fn rt_binary_load(binary: usize) -> (usize, aclError) {
+fn rt_binary_load(_: Python<'_>, binary: usize) -> (usize, aclError) {
     let mut out_bin_handle = 0usize;
     let ret = unsafe { (table().aclrtBinaryLoad)(binary as _, (&raw mut out_bin_handle).cast()) };
     (out_bin_handle, ret)
 }
 
 /// Unloads kernels.
-#[pyfunction]
-#[pyo3(name = "binary_unload", signature = (bin_handle, /))]
 fn rt_binary_unload(py: Python<'_>, bin_handle: usize) -> aclError {
     py.detach(|| unsafe { (table().aclrtBinaryUnLoad)(bin_handle as _) })
 }
 
 /// A kernel by its name.
+///
+/// Returns (func_handle, ret).
+///
+/// Source: aclrtBinaryGetFunction, chapter 14 of the API reference.
 #[pyfunction]
 #[pyo3(name = "binary_get_function", signature = (bin_handle, kernel_name, /))]
 fn rt_binary_get_function(bin_handle: usize, kernel_name: CString) -> (usize, aclError) {
@@ -1844,9 +1709,8 @@ fn rt_binary_get_function(bin_handle: usize, kernel_name: CString) -> (usize, ac
 }
 
 /// Adds a kernel to a stream.
-#[pyfunction]
-#[pyo3(name = "launch_kernel", signature = (func_handle, num_blocks, args_data, args_size, stream, /))]
 fn rt_launch_kernel(
+    _: Python<'_>,
     func_handle: usize,
     num_blocks: u32,
     args_data: usize,
@@ -1859,6 +1723,10 @@ fn rt_launch_kernel(
 }
 
 /// Begins dumping.
+///
+/// Returns ret.
+///
+/// Source: pyACL. Not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "init_dump", signature = (*arguments))]
 fn mdl_init_dump(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1867,6 +1735,10 @@ fn mdl_init_dump(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<acl
 }
 
 /// Sets what is dumped.
+///
+/// Returns ret.
+///
+/// Source: pyACL. Not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "set_dump", signature = (*arguments))]
 fn mdl_set_dump(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1875,6 +1747,10 @@ fn mdl_set_dump(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclE
 }
 
 /// Sets what is called with dumped data.
+///
+/// Returns ret.
+///
+/// Source: acldumpRegCallback, chapter 18 of the API reference.
 #[pyfunction]
 #[pyo3(name = "dump_reg_callback", signature = (*arguments))]
 fn mdl_dump_reg_callback(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1883,13 +1759,15 @@ fn mdl_dump_reg_callback(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyRe
 }
 
 /// Ends dump_reg_callback.
-#[pyfunction]
-#[pyo3(name = "dump_unreg_callback", signature = ())]
-fn mdl_dump_unreg_callback() {
+fn mdl_dump_unreg_callback(_: Python<'_>) {
     unsafe { (table().acldumpUnregCallback)() };
 }
 
 /// Ends dumping.
+///
+/// Returns ret.
+///
+/// Source: pyACL. Not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "finalize_dump", signature = (*arguments))]
 fn mdl_finalize_dump(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1898,6 +1776,10 @@ fn mdl_finalize_dump(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult
 }
 
 /// Begins dumping arguments.
+///
+/// Returns ret.
+///
+/// Source: pyACL. Not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "start_dump_args", signature = (*arguments))]
 fn mdl_start_dump_args(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1906,6 +1788,10 @@ fn mdl_start_dump_args(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResu
 }
 
 /// Ends dumping arguments.
+///
+/// Returns ret.
+///
+/// Source: pyACL. Not part of this runtime: answers 207000.
 #[pyfunction]
 #[pyo3(name = "stop_dump_args", signature = (*arguments))]
 fn mdl_stop_dump_args(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<aclError> {
@@ -1916,24 +1802,94 @@ fn mdl_stop_dump_args(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResul
 /// Adds the functions of `acl`.
 pub fn add_acl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(crate::init::acl_init, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_finalize, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_finalize_reference, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_get_version, module)?)?;
+    fast!(
+        module,
+        "finalize",
+        acl_finalize,
+        "finalize()\n--\n\nEnds the use of the runtime. Waits for what is still running.\n\nReturns ret.\n\nSource: aclFinalize, chapter 02 of the API reference."
+    )?;
+    fast!(
+        module,
+        "finalize_reference",
+        acl_finalize_reference,
+        "finalize_reference()\n--\n\nGives back one acl.init; the runtime ends with the last one.\n\nReturns (ref_count, ret).\n\nSource: aclFinalizeReference, chapter 02 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_version",
+        acl_get_version,
+        "get_version()\n--\n\nVersion of the runtime API, in three numbers. Deprecated in C: use get_version_str.\n\nReturns (major, minor, patch, ret).\n\nSource: aclrtGetVersion, chapter 24 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(acl_get_soc_name, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_float16_to_float, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_float_to_float16, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_create_data_buffer, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_destroy_data_buffer, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_get_data_buffer_addr, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_get_data_buffer_size, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_get_data_buffer_size_v2, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_update_data_buffer, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_data_type_size, module)?)?;
+    fast!(
+        module,
+        "float16_to_float",
+        acl_float16_to_float,
+        "float16_to_float(value, /)\n--\n\nValue of a half-precision number that is given by its 16 bits.\n\nReturns value.\n\nUnits: value: bits.\n\nSource: aclFloat16ToFloat, chapter 24 of the API reference."
+    )?;
+    fast!(
+        module,
+        "float_to_float16",
+        acl_float_to_float16,
+        "float_to_float16(value, /)\n--\n\nThe 16 bits of the half-precision number nearest to a value.\n\nReturns value.\n\nUnits: value: bits.\n\nSource: aclFloatToFloat16, chapter 24 of the API reference."
+    )?;
+    fast!(
+        module,
+        "create_data_buffer",
+        acl_create_data_buffer,
+        "create_data_buffer(data, size, /)\n--\n\nDescribes a range of memory; owns none of it. 0 when it cannot.\n\nReturns buffer.\n\nUnits: size: bytes.\n\nSource: aclCreateDataBuffer, chapter 25-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "destroy_data_buffer",
+        acl_destroy_data_buffer,
+        "destroy_data_buffer(buffer, /)\n--\n\nEnds a description made by create_data_buffer; the memory stays.\n\nReturns ret.\n\nSource: aclDestroyDataBuffer, chapter 25-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_data_buffer_addr",
+        acl_get_data_buffer_addr,
+        "get_data_buffer_addr(buffer, /)\n--\n\nAddress that a data buffer describes; 0 for a handle that is none.\n\nReturns addr.\n\nSource: aclGetDataBufferAddr, chapter 25-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_data_buffer_size",
+        acl_get_data_buffer_size,
+        "get_data_buffer_size(buffer, /)\n--\n\nSize that a data buffer describes, cut to 32 bits. Deprecated in C: use get_data_buffer_size_v2.\n\nReturns size.\n\nUnits: size: bytes.\n\nSource: aclGetDataBufferSize, chapter 25-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_data_buffer_size_v2",
+        acl_get_data_buffer_size_v2,
+        "get_data_buffer_size_v2(buffer, /)\n--\n\nSize that a data buffer describes; 0 for a handle that is none.\n\nReturns size.\n\nUnits: size: bytes.\n\nSource: aclGetDataBufferSizeV2, chapter 25-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "update_data_buffer",
+        acl_update_data_buffer,
+        "update_data_buffer(buffer, data, size, /)\n--\n\nLets a data buffer describe another range.\n\nReturns ret.\n\nUnits: size: bytes.\n\nSource: aclUpdateDataBuffer, chapter 25-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "data_type_size",
+        acl_data_type_size,
+        "data_type_size(data_type, /)\n--\n\nSize of one element of a data type (ACL_FLOAT and so on).\n\nReturns size.\n\nUnits: size: bytes.\n\nSource: aclDataTypeSize, chapter 24 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::init::acl_app_log, module)?)?;
     module.add_function(wrap_pyfunction!(acl_get_recent_err_msg, module)?)?;
     module.add_function(wrap_pyfunction!(crate::init::acl_get_cann_attribute_list, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_get_cann_attribute, module)?)?;
-    module.add_function(wrap_pyfunction!(acl_get_device_capability, module)?)?;
+    fast!(
+        module,
+        "get_cann_attribute",
+        acl_get_cann_attribute,
+        "get_cann_attribute(attr, /)\n--\n\nWhether this release has an attribute: 1 or 0.\n\nReturns (value, ret).\n\nSource: aclGetCannAttribute, chapter 24 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_device_capability",
+        acl_get_device_capability,
+        "get_device_capability(device_id, device_info, /)\n--\n\nA number about a device (ACL_DEVICE_INFO_...).\n\nReturns (value, ret).\n\nSource: aclGetDeviceCapability, chapter 24 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::init::acl_get_cann_version, module)?)?;
     module.add_function(wrap_pyfunction!(crate::init::acl_get_version_str, module)?)?;
     module.add_function(wrap_pyfunction!(acl_create_tensor_desc, module)?)?;
@@ -1970,7 +1926,12 @@ pub fn add_mdl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mdl_init_dump, module)?)?;
     module.add_function(wrap_pyfunction!(mdl_set_dump, module)?)?;
     module.add_function(wrap_pyfunction!(mdl_dump_reg_callback, module)?)?;
-    module.add_function(wrap_pyfunction!(mdl_dump_unreg_callback, module)?)?;
+    fast!(
+        module,
+        "dump_unreg_callback",
+        mdl_dump_unreg_callback,
+        "dump_unreg_callback()\n--\n\nEnds dump_reg_callback.\n\nSource: acldumpUnregCallback, chapter 18 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(mdl_finalize_dump, module)?)?;
     module.add_function(wrap_pyfunction!(mdl_start_dump_args, module)?)?;
     module.add_function(wrap_pyfunction!(mdl_stop_dump_args, module)?)?;
@@ -1979,193 +1940,948 @@ pub fn add_mdl(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Adds the functions of `acl.rt`.
 pub fn add_rt(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(rt_set_device, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_reset_device, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_reset_device_force, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_device, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_device_sat_mode, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_device_sat_mode, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_run_mode, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_ts_device, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_device_count, module)?)?;
+    fast!(
+        module,
+        "set_device",
+        rt_set_device,
+        "set_device(device_id, /)\n--\n\nGives this thread a device, and with it the device's default context.\n\nReturns ret.\n\nSource: aclrtSetDevice, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "reset_device",
+        rt_reset_device,
+        "reset_device(device_id, /)\n--\n\nGives back one set_device; the device's resources go with the last one.\n\nReturns ret.\n\nSource: aclrtResetDevice, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "reset_device_force",
+        rt_reset_device_force,
+        "reset_device_force(device_id, /)\n--\n\nReleases a device's resources however often it was set.\n\nReturns ret.\n\nSource: aclrtResetDeviceForce, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_device",
+        rt_get_device,
+        "get_device()\n--\n\nThe device of this thread.\n\nReturns (device_id, ret).\n\nSource: aclrtGetDevice, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_device_sat_mode",
+        rt_set_device_sat_mode,
+        "set_device_sat_mode(mode, /)\n--\n\nSets what an overflow of floating-point arithmetic does.\n\nReturns ret.\n\nSource: aclrtSetDeviceSatMode, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_device_sat_mode",
+        rt_get_device_sat_mode,
+        "get_device_sat_mode()\n--\n\nWhat an overflow of floating-point arithmetic does.\n\nReturns (mode, ret).\n\nSource: aclrtGetDeviceSatMode, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_run_mode",
+        rt_get_run_mode,
+        "get_run_mode()\n--\n\nWhere the program runs: 0 (ACL_DEVICE) on the device itself, 1 (ACL_HOST) on a host with cards.\n\nReturns (run_mode, ret).\n\nSource: aclrtGetRunMode, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_ts_device",
+        rt_set_ts_device,
+        "set_ts_device(ts_id, /)\n--\n\nChooses the task scheduler of the device.\n\nReturns ret.\n\nSource: aclrtSetTsDevice, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_device_count",
+        rt_get_device_count,
+        "get_device_count()\n--\n\nHow many devices there are.\n\nReturns (count, ret).\n\nSource: aclrtGetDeviceCount, chapter 04 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::device::rt_get_device_utilization_rate, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_query_device_status, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_device_task_abort, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_device_info, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_device_get_stream_priority_range, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_device_capability, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_device_res_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_device_res_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_reset_device_res_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_devices_topo, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_logic_dev_id_by_user_dev_id, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_user_dev_id_by_logic_dev_id, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_logic_dev_id_by_phy_dev_id, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_phy_dev_id_by_logic_dev_id, module)?)?;
+    fast!(
+        module,
+        "query_device_status",
+        rt_query_device_status,
+        "query_device_status(device_id, /)\n--\n\nState of a device (ACL_RT_DEVICE_STATUS_...).\n\nReturns (status, ret).\n\nSource: aclrtQueryDeviceStatus, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "device_task_abort",
+        rt_device_task_abort,
+        "device_task_abort(device_id, timeout, /)\n--\n\nStops everything that runs on a device.\n\nReturns ret.\n\nUnits: timeout: ms.\n\nSource: aclrtDeviceTaskAbort, chapter 13 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_device_info",
+        rt_get_device_info,
+        "get_device_info(device_id, attr, /)\n--\n\nA number about a device (ACL_DEV_ATTR_...), in full; the C value has 64 bits.\n\nReturns (value, ret).\n\nSource: aclrtGetDeviceInfo, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "device_get_stream_priority_range",
+        rt_device_get_stream_priority_range,
+        "device_get_stream_priority_range()\n--\n\nLeast and greatest priority that a stream can have.\n\nReturns (least, greatest, ret).\n\nSource: aclrtDeviceGetStreamPriorityRange, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_device_capability",
+        rt_get_device_capability,
+        "get_device_capability(device_id, feature, /)\n--\n\nWhether a device has a feature (ACL_DEV_FEATURE_...).\n\nReturns (value, ret).\n\nSource: aclrtGetDeviceCapability, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_device_res_limit",
+        rt_get_device_res_limit,
+        "get_device_res_limit(device_id, r#type, /)\n--\n\nHow many cores of a kind this process may use on a device.\n\nReturns (value, ret).\n\nUnits: value: cores.\n\nSource: aclrtGetDeviceResLimit, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_device_res_limit",
+        rt_set_device_res_limit,
+        "set_device_res_limit(device_id, r#type, value, /)\n--\n\nSets how many cores of a kind this process may use on a device.\n\nReturns ret.\n\nUnits: value: cores.\n\nSource: aclrtSetDeviceResLimit, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "reset_device_res_limit",
+        rt_reset_device_res_limit,
+        "reset_device_res_limit(device_id, /)\n--\n\nTakes back the core limits of this process on a device.\n\nReturns ret.\n\nSource: aclrtResetDeviceResLimit, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_devices_topo",
+        rt_get_devices_topo,
+        "get_devices_topo(device_id, other_device_id, /)\n--\n\nHow two devices are connected (ACL_RT_DEVS_TOPOLOGY_...), in full; the C value has 64 bits.\n\nReturns (value, ret).\n\nSource: aclrtGetDevicesTopo, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_logic_dev_id_by_user_dev_id",
+        rt_get_logic_dev_id_by_user_dev_id,
+        "get_logic_dev_id_by_user_dev_id(user_dev_id, /)\n--\n\nLogical number of a device from the program's number.\n\nReturns (logic_dev_id, ret).\n\nSource: aclrtGetLogicDevIdByUserDevId, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_user_dev_id_by_logic_dev_id",
+        rt_get_user_dev_id_by_logic_dev_id,
+        "get_user_dev_id_by_logic_dev_id(logic_dev_id, /)\n--\n\nThe program's number of a device from its logical number.\n\nReturns (user_dev_id, ret).\n\nSource: aclrtGetUserDevIdByLogicDevId, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_logic_dev_id_by_phy_dev_id",
+        rt_get_logic_dev_id_by_phy_dev_id,
+        "get_logic_dev_id_by_phy_dev_id(phy_dev_id, /)\n--\n\nLogical number of a device from its physical number.\n\nReturns (logic_dev_id, ret).\n\nSource: aclrtGetLogicDevIdByPhyDevId, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_phy_dev_id_by_logic_dev_id",
+        rt_get_phy_dev_id_by_logic_dev_id,
+        "get_phy_dev_id_by_logic_dev_id(logic_dev_id, /)\n--\n\nPhysical number of a device from its logical number.\n\nReturns (phy_dev_id, ret).\n\nSource: aclrtGetPhyDevIdByLogicDevId, chapter 04 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::device::rt_device_get_uuid, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_device_peer_access_status, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_device_can_access_peer, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_device_enable_peer_access, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_device_disable_peer_access, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_device_get_bare_tgid, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_create_context, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_destroy_context, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_context, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_context, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_overflow_status, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_reset_overflow_status, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_ctx_set_sys_param_opt, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_ctx_get_sys_param_opt, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_sys_param_opt, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_sys_param_opt, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_ctx_get_current_default_stream, module)?)?;
+    fast!(
+        module,
+        "device_peer_access_status",
+        rt_device_peer_access_status,
+        "device_peer_access_status(device_id, peer_device_id, /)\n--\n\nWhether one device may use another's memory now: 1 or 0.\n\nReturns (status, ret).\n\nSource: aclrtDevicePeerAccessStatus, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "device_can_access_peer",
+        rt_device_can_access_peer,
+        "device_can_access_peer(device_id, peer_device_id, /)\n--\n\nWhether one device can use another's memory: 1 or 0.\n\nReturns (can_access, ret).\n\nSource: aclrtDeviceCanAccessPeer, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "device_enable_peer_access",
+        rt_device_enable_peer_access,
+        "device_enable_peer_access(peer_device_id, flags, /)\n--\n\nLets this thread's device use another's memory.\n\nReturns ret.\n\nSource: aclrtDeviceEnablePeerAccess, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "device_disable_peer_access",
+        rt_device_disable_peer_access,
+        "device_disable_peer_access(peer_device_id, /)\n--\n\nEnds device_enable_peer_access.\n\nReturns ret.\n\nSource: aclrtDeviceDisablePeerAccess, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "device_get_bare_tgid",
+        rt_device_get_bare_tgid,
+        "device_get_bare_tgid()\n--\n\nProcess number as the machine outside of a container sees it.\n\nReturns (pid, ret).\n\nSource: aclrtDeviceGetBareTgid, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "create_context",
+        rt_create_context,
+        "create_context(device_id, /)\n--\n\nMakes a context on a device and makes it current in this thread.\n\nReturns (context, ret).\n\nSource: aclrtCreateContext, chapter 05 of the API reference."
+    )?;
+    fast!(
+        module,
+        "destroy_context",
+        rt_destroy_context,
+        "destroy_context(context, /)\n--\n\nDestroys a context made by create_context.\n\nReturns ret.\n\nSource: aclrtDestroyContext, chapter 05 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_context",
+        rt_set_context,
+        "set_context(context, /)\n--\n\nMakes a context current in this thread.\n\nReturns ret.\n\nSource: aclrtSetCurrentContext, chapter 05 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_context",
+        rt_get_context,
+        "get_context()\n--\n\nThe current context of this thread.\n\nReturns (context, ret).\n\nSource: aclrtGetCurrentContext, chapter 05 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_overflow_status",
+        rt_get_overflow_status,
+        "get_overflow_status(output_addr, output_size, stream, /)\n--\n\nHas a stream write its overflow flag to device memory.\n\nReturns ret.\n\nUnits: output_size: bytes.\n\nSource: aclrtGetOverflowStatus, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "reset_overflow_status",
+        rt_reset_overflow_status,
+        "reset_overflow_status(stream, /)\n--\n\nHas a stream clear its overflow flag.\n\nReturns ret.\n\nSource: aclrtResetOverflowStatus, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "ctx_set_sys_param_opt",
+        rt_ctx_set_sys_param_opt,
+        "ctx_set_sys_param_opt(opt, value, /)\n--\n\nSets an option of the current context.\n\nReturns ret.\n\nSource: aclrtCtxSetSysParamOpt, chapter 05 of the API reference."
+    )?;
+    fast!(
+        module,
+        "ctx_get_sys_param_opt",
+        rt_ctx_get_sys_param_opt,
+        "ctx_get_sys_param_opt(opt, /)\n--\n\nAn option of the current context.\n\nReturns (value, ret).\n\nSource: aclrtCtxGetSysParamOpt, chapter 05 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_sys_param_opt",
+        rt_set_sys_param_opt,
+        "set_sys_param_opt(opt, value, /)\n--\n\nSets an option of the process.\n\nReturns ret.\n\nSource: aclrtSetSysParamOpt, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_sys_param_opt",
+        rt_get_sys_param_opt,
+        "get_sys_param_opt(opt, /)\n--\n\nAn option of the process.\n\nReturns (value, ret).\n\nSource: aclrtGetSysParamOpt, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "ctx_get_current_default_stream",
+        rt_ctx_get_current_default_stream,
+        "ctx_get_current_default_stream()\n--\n\nDefault stream of the current context.\n\nReturns (stream, ret).\n\nSource: aclrtCtxGetCurrentDefaultStream, chapter 05 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::device::rt_get_primary_ctx_state, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_create_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_create_stream_with_config, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_destroy_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_destroy_stream_force, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_stream_overflow_switch, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_stream_overflow_switch, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_stream_failure_mode, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_stream_query, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_stream_abort, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_stream_get_id, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_stream_available_num, module)?)?;
+    fast!(
+        module,
+        "create_stream",
+        rt_create_stream,
+        "create_stream()\n--\n\nMakes a stream.\n\nReturns (stream, ret).\n\nSource: aclrtCreateStream, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "create_stream_with_config",
+        rt_create_stream_with_config,
+        "create_stream_with_config(priority, flag, /)\n--\n\nMakes a stream with a priority (0 is the highest) and flags (ACL_STREAM_...).\n\nReturns (stream, ret).\n\nSource: aclrtCreateStreamWithConfig, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "destroy_stream",
+        rt_destroy_stream,
+        "destroy_stream(stream, /)\n--\n\nDestroys a stream when its tasks are done.\n\nReturns ret.\n\nSource: aclrtDestroyStream, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "destroy_stream_force",
+        rt_destroy_stream_force,
+        "destroy_stream_force(stream, /)\n--\n\nDestroys a stream at once.\n\nReturns ret.\n\nSource: aclrtDestroyStreamForce, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_stream_overflow_switch",
+        rt_set_stream_overflow_switch,
+        "set_stream_overflow_switch(stream, flag, /)\n--\n\nTurns the overflow check of a stream on (1) or off (0).\n\nReturns ret.\n\nSource: aclrtSetStreamOverflowSwitch, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_stream_overflow_switch",
+        rt_get_stream_overflow_switch,
+        "get_stream_overflow_switch(stream, /)\n--\n\nWhether the overflow check of a stream is on: 1 or 0.\n\nReturns (flag, ret).\n\nSource: aclrtGetStreamOverflowSwitch, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_stream_failure_mode",
+        rt_set_stream_failure_mode,
+        "set_stream_failure_mode(stream, mode, /)\n--\n\nSays whether a stream goes on (0) or stops (1) after a failed task.\n\nReturns ret.\n\nSource: aclrtSetStreamFailureMode, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "stream_query",
+        rt_stream_query,
+        "stream_query(stream, /)\n--\n\nWhether all tasks of a stream are done: ACL_STREAM_STATUS_COMPLETE or ACL_STREAM_STATUS_NOT_READY.\n\nReturns (status, ret).\n\nSource: aclrtStreamQuery, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "stream_abort",
+        rt_stream_abort,
+        "stream_abort(stream, /)\n--\n\nDrops the tasks of a stream.\n\nReturns ret.\n\nSource: aclrtStreamAbort, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "stream_get_id",
+        rt_stream_get_id,
+        "stream_get_id(stream, /)\n--\n\nNumber of a stream.\n\nReturns (stream_id, ret).\n\nSource: aclrtStreamGetId, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_stream_available_num",
+        rt_get_stream_available_num,
+        "get_stream_available_num()\n--\n\nHow many more streams can be made.\n\nReturns (count, ret).\n\nSource: aclrtGetStreamAvailableNum, chapter 06 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::stream::rt_set_stream_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(crate::stream::rt_get_stream_attribute, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_stream_res_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_stream_res_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_reset_stream_res_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_use_stream_res_in_current_thread, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_unuse_stream_res_in_current_thread, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_res_in_current_thread, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_create_event, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_create_event_with_flag, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_create_event_ex_with_flag, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_destroy_event, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_synchronize_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_synchronize_stream_with_timeout, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_process_report, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_subscribe_report, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_unsubscribe_report, module)?)?;
+    fast!(
+        module,
+        "get_stream_res_limit",
+        rt_get_stream_res_limit,
+        "get_stream_res_limit(stream, r#type, /)\n--\n\nHow many cores of a kind a stream may use.\n\nReturns (value, ret).\n\nUnits: value: cores.\n\nSource: aclrtGetStreamResLimit, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_stream_res_limit",
+        rt_set_stream_res_limit,
+        "set_stream_res_limit(stream, r#type, value, /)\n--\n\nSets how many cores of a kind a stream may use.\n\nReturns ret.\n\nUnits: value: cores.\n\nSource: aclrtSetStreamResLimit, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "reset_stream_res_limit",
+        rt_reset_stream_res_limit,
+        "reset_stream_res_limit(stream, /)\n--\n\nTakes back the core limits of a stream.\n\nReturns ret.\n\nSource: aclrtResetStreamResLimit, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "use_stream_res_in_current_thread",
+        rt_use_stream_res_in_current_thread,
+        "use_stream_res_in_current_thread(stream, /)\n--\n\nMakes a stream's core limits those of this thread.\n\nReturns ret.\n\nSource: aclrtUseStreamResInCurrentThread, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "unuse_stream_res_in_current_thread",
+        rt_unuse_stream_res_in_current_thread,
+        "unuse_stream_res_in_current_thread(stream, /)\n--\n\nEnds use_stream_res_in_current_thread.\n\nReturns ret.\n\nSource: aclrtUnuseStreamResInCurrentThread, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_res_in_current_thread",
+        rt_get_res_in_current_thread,
+        "get_res_in_current_thread(r#type, /)\n--\n\nHow many cores of a kind this thread may use.\n\nReturns (value, ret).\n\nUnits: value: cores.\n\nSource: aclrtGetResInCurrentThread, chapter 03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "create_event",
+        rt_create_event,
+        "create_event()\n--\n\nMakes an event.\n\nReturns (event, ret).\n\nSource: aclrtCreateEvent, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "create_event_with_flag",
+        rt_create_event_with_flag,
+        "create_event_with_flag(flag, /)\n--\n\nMakes an event for the uses that the flags name (ACL_EVENT_...).\n\nReturns (event, ret).\n\nSource: aclrtCreateEventWithFlag, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "create_event_ex_with_flag",
+        rt_create_event_ex_with_flag,
+        "create_event_ex_with_flag(flag, /)\n--\n\nMakes an event for the uses that the flags name, without a limit to their number.\n\nReturns (event, ret).\n\nSource: aclrtCreateEventExWithFlag, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "destroy_event",
+        rt_destroy_event,
+        "destroy_event(event, /)\n--\n\nDestroys an event.\n\nReturns ret.\n\nSource: aclrtDestroyEvent, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "synchronize_stream",
+        rt_synchronize_stream,
+        "synchronize_stream(stream, /)\n--\n\nWaits until all tasks of a stream are done.\n\nReturns ret.\n\nSource: aclrtSynchronizeStream, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "synchronize_stream_with_timeout",
+        rt_synchronize_stream_with_timeout,
+        "synchronize_stream_with_timeout(stream, timeout, /)\n--\n\nWaits until all tasks of a stream are done, at most so long; -1 is for ever.\n\nReturns ret.\n\nUnits: timeout: ms.\n\nSource: aclrtSynchronizeStreamWithTimeout, chapter 06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "process_report",
+        rt_process_report,
+        "process_report(timeout, /)\n--\n\nWaits for one callback of the streams that this thread is subscribed to, and runs it on this thread.\n\nReturns ret.\n\nUnits: timeout: ms.\n\nSource: aclrtProcessReport, chapter 12 of the API reference."
+    )?;
+    fast!(
+        module,
+        "subscribe_report",
+        rt_subscribe_report,
+        "subscribe_report(thread_id, stream, /)\n--\n\nLets a thread run the callbacks of a stream in process_report.\n\nReturns ret.\n\nUnits: thread_id: as threading.get_ident.\n\nSource: aclrtSubscribeReport, chapter 12 of the API reference."
+    )?;
+    fast!(
+        module,
+        "unsubscribe_report",
+        rt_unsubscribe_report,
+        "unsubscribe_report(thread_id, stream, /)\n--\n\nEnds subscribe_report.\n\nReturns ret.\n\nUnits: thread_id: as threading.get_ident.\n\nSource: aclrtUnSubscribeReport, chapter 12 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::callback::rt_launch_callback, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_synchronize_device, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_synchronize_device_with_timeout, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_record_event, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_reset_event, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_query_event, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_query_event_status, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_query_event_wait_status, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_synchronize_event, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_synchronize_event_with_timeout, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_event_elapsed_time, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_event_get_timestamp, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_event_id, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_event_avail_num, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_stream_wait_event, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_thread_last_task_id, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_reduce_async, module)?)?;
+    fast!(
+        module,
+        "synchronize_device",
+        rt_synchronize_device,
+        "synchronize_device()\n--\n\nWaits until all streams of this thread's device are done.\n\nReturns ret.\n\nSource: aclrtSynchronizeDevice, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "synchronize_device_with_timeout",
+        rt_synchronize_device_with_timeout,
+        "synchronize_device_with_timeout(timeout, /)\n--\n\nWaits until all streams of this thread's device are done, at most so long; -1 is for ever.\n\nReturns ret.\n\nUnits: timeout: ms.\n\nSource: aclrtSynchronizeDeviceWithTimeout, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "record_event",
+        rt_record_event,
+        "record_event(event, stream, /)\n--\n\nMarks the present end of a stream in an event.\n\nReturns ret.\n\nSource: aclrtRecordEvent, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "reset_event",
+        rt_reset_event,
+        "reset_event(event, stream, /)\n--\n\nHas a stream clear an event.\n\nReturns ret.\n\nSource: aclrtResetEvent, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "query_event",
+        rt_query_event,
+        "query_event(event, /)\n--\n\nWhether an event has happened. Deprecated in C: use query_event_status.\n\nReturns (status, ret).\n\nSource: aclrtQueryEvent, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "query_event_status",
+        rt_query_event_status,
+        "query_event_status(event, /)\n--\n\nWhether what an event marks is done: ACL_EVENT_RECORDED_STATUS_COMPLETE or ACL_EVENT_RECORDED_STATUS_NOT_READY.\n\nReturns (status, ret).\n\nSource: aclrtQueryEventStatus, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "query_event_wait_status",
+        rt_query_event_wait_status,
+        "query_event_wait_status(event, /)\n--\n\nWhether every stream that was told to wait for an event has gone on.\n\nReturns (status, ret).\n\nSource: aclrtQueryEventWaitStatus, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "synchronize_event",
+        rt_synchronize_event,
+        "synchronize_event(event, /)\n--\n\nWaits until what an event marks is done.\n\nReturns ret.\n\nSource: aclrtSynchronizeEvent, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "synchronize_event_with_timeout",
+        rt_synchronize_event_with_timeout,
+        "synchronize_event_with_timeout(event, timeout, /)\n--\n\nWaits until what an event marks is done, at most so long; -1 is for ever.\n\nReturns ret.\n\nUnits: timeout: ms.\n\nSource: aclrtSynchronizeEventWithTimeout, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "event_elapsed_time",
+        rt_event_elapsed_time,
+        "event_elapsed_time(start, end, /)\n--\n\nTime between two events that have happened.\n\nReturns (ms, ret).\n\nUnits: ms: ms.\n\nSource: aclrtEventElapsedTime, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "event_get_timestamp",
+        rt_event_get_timestamp,
+        "event_get_timestamp(event, /)\n--\n\nWhen an event happened.\n\nReturns (timestamp, ret).\n\nUnits: timestamp: us.\n\nSource: aclrtEventGetTimestamp, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_event_id",
+        rt_get_event_id,
+        "get_event_id(event, /)\n--\n\nNumber of an event.\n\nReturns (event_id, ret).\n\nSource: aclrtGetEventId, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_event_avail_num",
+        rt_get_event_avail_num,
+        "get_event_avail_num()\n--\n\nHow many more events can be made.\n\nReturns (count, ret).\n\nSource: aclrtGetEventAvailNum, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "stream_wait_event",
+        rt_stream_wait_event,
+        "stream_wait_event(stream, event, /)\n--\n\nLets the further tasks of a stream wait for an event. Stream first, as in C.\n\nReturns ret.\n\nSource: aclrtStreamWaitEvent, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_thread_last_task_id",
+        rt_get_thread_last_task_id,
+        "get_thread_last_task_id()\n--\n\nNumber of the task that this thread added last.\n\nReturns (task_id, ret).\n\nSource: aclrtGetThreadLastTaskId, chapter 12 of the API reference."
+    )?;
+    fast!(
+        module,
+        "reduce_async",
+        rt_reduce_async,
+        "reduce_async(dst, src, count, kind, r#type, stream, reserve, /)\n--\n\nAdds an element-wise reduction to a stream.\n\nReturns ret.\n\nUnits: count: bytes.\n\nSource: aclrtReduceAsync, chapter 12 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::callback::rt_set_exception_info_callback, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_error_code_from_exception_info, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_task_id_from_exception_info, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_stream_id_from_exception_info, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_thread_id_from_exception_info, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_device_id_from_exception_info, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_op_wait_timeout, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_op_execute_time_out, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_set_op_execute_timeout_v2, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_op_timeout_interval, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_op_execute_timeout, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_peek_at_last_error, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_last_error, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_cmo_async, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_malloc, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_malloc_align32, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_malloc_cached, module)?)?;
+    fast!(
+        module,
+        "get_error_code_from_exception_info",
+        rt_get_error_code_from_exception_info,
+        "get_error_code_from_exception_info(info, /)\n--\n\nError code of a failed task; inside the callback only.\n\nReturns code.\n\nSource: aclrtGetErrorCodeFromExceptionInfo, chapter 13 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_task_id_from_exception_info",
+        rt_get_task_id_from_exception_info,
+        "get_task_id_from_exception_info(info, /)\n--\n\nNumber of a failed task; inside the callback only.\n\nReturns task_id.\n\nSource: aclrtGetTaskIdFromExceptionInfo, chapter 13 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_stream_id_from_exception_info",
+        rt_get_stream_id_from_exception_info,
+        "get_stream_id_from_exception_info(info, /)\n--\n\nNumber of a failed task's stream; inside the callback only.\n\nReturns stream_id.\n\nSource: aclrtGetStreamIdFromExceptionInfo, chapter 13 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_thread_id_from_exception_info",
+        rt_get_thread_id_from_exception_info,
+        "get_thread_id_from_exception_info(info, /)\n--\n\nNumber of the thread that added a failed task; inside the callback only.\n\nReturns thread_id.\n\nSource: aclrtGetThreadIdFromExceptionInfo, chapter 13 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_device_id_from_exception_info",
+        rt_get_device_id_from_exception_info,
+        "get_device_id_from_exception_info(info, /)\n--\n\nDevice of a failed task; inside the callback only.\n\nReturns device_id.\n\nSource: aclrtGetDeviceIdFromExceptionInfo, chapter 13 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_op_wait_timeout",
+        rt_set_op_wait_timeout,
+        "set_op_wait_timeout(timeout, /)\n--\n\nSets how long a stream waits for an event.\n\nReturns ret.\n\nUnits: timeout: s.\n\nSource: aclrtSetOpWaitTimeout, chapter 07 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_op_execute_time_out",
+        rt_set_op_execute_time_out,
+        "set_op_execute_time_out(timeout, /)\n--\n\nSets how long a kernel may run.\n\nReturns ret.\n\nUnits: timeout: s.\n\nSource: aclrtSetOpExecuteTimeOut, chapter 12 of the API reference."
+    )?;
+    fast!(
+        module,
+        "set_op_execute_timeout_v2",
+        rt_set_op_execute_timeout_v2,
+        "set_op_execute_timeout_v2(timeout, /)\n--\n\nSets how long a kernel may run, and tells what that was rounded to.\n\nReturns (actual_timeout, ret).\n\nUnits: timeout, actual_timeout: us.\n\nSource: aclrtSetOpExecuteTimeOutV2, chapter 12 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_op_timeout_interval",
+        rt_get_op_timeout_interval,
+        "get_op_timeout_interval()\n--\n\nStep of the time limits of kernels.\n\nReturns (interval, ret).\n\nUnits: interval: us.\n\nSource: aclrtGetOpTimeOutInterval, chapter 12 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_op_execute_timeout",
+        rt_get_op_execute_timeout,
+        "get_op_execute_timeout()\n--\n\nHow long a kernel may run.\n\nReturns (timeout_ms, ret).\n\nUnits: timeout_ms: ms.\n\nSource: aclrtGetOpExecuteTimeout, chapter 12 of the API reference."
+    )?;
+    fast!(
+        module,
+        "peek_at_last_error",
+        rt_peek_at_last_error,
+        "peek_at_last_error(level, /)\n--\n\nThe code of the last failure on this thread; it stays.\n\nReturns ret.\n\nSource: aclrtPeekAtLastError, chapter 13 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_last_error",
+        rt_get_last_error,
+        "get_last_error(level, /)\n--\n\nThe code of the last failure on this thread, and forgets it.\n\nReturns ret.\n\nSource: aclrtGetLastError, chapter 13 of the API reference."
+    )?;
+    fast!(
+        module,
+        "cmo_async",
+        rt_cmo_async,
+        "cmo_async(src, size, cmo_type, stream, /)\n--\n\nAdds a cache operation to a stream.\n\nReturns ret.\n\nUnits: size: bytes.\n\nSource: aclrtCmoAsync, chapter 11-06 of the API reference."
+    )?;
+    fast!(
+        module,
+        "malloc",
+        rt_malloc,
+        "malloc(size, policy, /)\n--\n\nDevice memory of the current context, aligned to 64 bytes at least; policy is one of ACL_MEM_MALLOC_... or a sum of them.\n\nReturns (ptr, ret).\n\nUnits: size: bytes.\n\nSource: aclrtMalloc, chapter 11-01 of the API reference."
+    )?;
+    fast!(
+        module,
+        "malloc_align32",
+        rt_malloc_align32,
+        "malloc_align32(size, policy, /)\n--\n\nDevice memory of the current context, aligned to 32 bytes.\n\nReturns (ptr, ret).\n\nUnits: size: bytes.\n\nSource: aclrtMallocAlign32, chapter 11-01 of the API reference."
+    )?;
+    fast!(
+        module,
+        "malloc_cached",
+        rt_malloc_cached,
+        "malloc_cached(size, policy, /)\n--\n\nDevice memory that is cached on the host.\n\nReturns (ptr, ret).\n\nUnits: size: bytes.\n\nSource: aclrtMallocCached, chapter 11-01 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_malloc_with_cfg, module)?)?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_malloc_for_task_scheduler, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_free, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_malloc_host, module)?)?;
+    fast!(
+        module,
+        "free",
+        rt_free,
+        "free(ptr, /)\n--\n\nFrees device memory.\n\nReturns ret.\n\nSource: aclrtFree, chapter 11-01 of the API reference."
+    )?;
+    fast!(
+        module,
+        "malloc_host",
+        rt_malloc_host,
+        "malloc_host(size, /)\n--\n\nPinned host memory, aligned to 64 bytes. Parts of a block need room and alignment: see acl.segments.\n\nReturns (host_ptr, ret).\n\nUnits: size: bytes, not 0.\n\nSource: aclrtMallocHost, chapter 11-02 of the API reference; its own page, memory management of pyACL."
+    )?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_malloc_host_with_cfg, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_free_host, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_memset, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_memset_async, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_memcpy, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_memcpy_async, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_memcpy_async_with_condition, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_memcpy2d, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_memcpy2d_async, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_mem_flush, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_mem_invalidate, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_mem_info, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_reserve_mem_address, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_release_mem_address, module)?)?;
+    fast!(
+        module,
+        "free_host",
+        rt_free_host,
+        "free_host(host_ptr, /)\n--\n\nFrees memory of malloc_host.\n\nReturns ret.\n\nSource: aclrtFreeHost, chapter 11-02 of the API reference; its own page, memory management of pyACL."
+    )?;
+    fast!(
+        module,
+        "memset",
+        rt_memset,
+        "memset(ptr, max_count, value, count, /)\n--\n\nSets count bytes of host or device memory to a value, before it returns.\n\nReturns ret.\n\nUnits: max_count, count: bytes.\n\nSource: aclrtMemset, chapter 11-03 of the API reference; its own page, memory management of pyACL."
+    )?;
+    fast!(
+        module,
+        "memset_async",
+        rt_memset_async,
+        "memset_async(ptr, max_count, value, count, stream, /)\n--\n\nHas a stream set count bytes of memory to a value: synchronize_stream tells when it is done.\n\nReturns ret.\n\nUnits: max_count, count: bytes.\n\nSource: aclrtMemsetAsync, chapter 11-03 of the API reference; its own page, memory management of pyACL."
+    )?;
+    fast!(
+        module,
+        "memcpy",
+        rt_memcpy,
+        "memcpy(dst, dest_max, src, count, kind, /)\n--\n\nCopies count bytes, before it returns. The addresses decide the direction, not kind.\n\nReturns ret.\n\nUnits: dest_max, count: bytes.\n\nSource: aclrtMemcpy, chapter 11-03 of the API reference; its own page, memory management of pyACL."
+    )?;
+    fast!(
+        module,
+        "memcpy_async",
+        rt_memcpy_async,
+        "memcpy_async(dst, dest_max, src, count, kind, stream, /)\n--\n\nHas a stream copy count bytes: synchronize_stream tells when it is done. With memory that is not pinned the call drains the stream and copies itself in the newest generation.\n\nReturns ret.\n\nUnits: dest_max, count: bytes.\n\nSource: aclrtMemcpyAsync, chapter 11-03 of the API reference; its own page, memory management of pyACL."
+    )?;
+    fast!(
+        module,
+        "memcpy_async_with_condition",
+        rt_memcpy_async_with_condition,
+        "memcpy_async_with_condition(dst, dest_max, src, count, kind, stream, /)\n--\n\nLike memcpy_async, but asks whether host memory is pinned in every generation: with memory that is not, the call drains the stream and copies itself. Deprecated in C.\n\nReturns ret.\n\nUnits: dest_max, count: bytes.\n\nSource: aclrtMemcpyAsyncWithCondition, chapter 11-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "memcpy2d",
+        rt_memcpy2d,
+        "memcpy2d(dst, dpitch, src, spitch, width, height, kind, /)\n--\n\nCopies height rows of width bytes, before it returns.\n\nReturns ret.\n\nUnits: dpitch, spitch, width: bytes; height: rows.\n\nSource: aclrtMemcpy2d, chapter 11-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "memcpy2d_async",
+        rt_memcpy2d_async,
+        "memcpy2d_async(dst, dpitch, src, spitch, width, height, kind, stream, /)\n--\n\nHas a stream copy height rows of width bytes.\n\nReturns ret.\n\nUnits: dpitch, spitch, width: bytes; height: rows.\n\nSource: aclrtMemcpy2dAsync, chapter 11-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "mem_flush",
+        rt_mem_flush,
+        "mem_flush(ptr, size, /)\n--\n\nWrites cached bytes back to memory.\n\nReturns ret.\n\nUnits: size: bytes.\n\nSource: aclrtMemFlush, chapter 11-01 of the API reference."
+    )?;
+    fast!(
+        module,
+        "mem_invalidate",
+        rt_mem_invalidate,
+        "mem_invalidate(ptr, size, /)\n--\n\nDrops cached bytes, so that memory is read again.\n\nReturns ret.\n\nUnits: size: bytes.\n\nSource: aclrtMemInvalidate, chapter 11-01 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_mem_info",
+        rt_get_mem_info,
+        "get_mem_info(attr, /)\n--\n\nFree and total memory of a kind (ACL_HBM_MEM and so on) of this thread's device.\n\nReturns (free, total, ret).\n\nUnits: free, total: bytes.\n\nSource: aclrtGetMemInfo, chapter 11-01 of the API reference."
+    )?;
+    fast!(
+        module,
+        "reserve_mem_address",
+        rt_reserve_mem_address,
+        "reserve_mem_address(size, alignment, expect_ptr, flags, /)\n--\n\nReserves addresses without memory.\n\nReturns (ptr, ret).\n\nUnits: size, alignment: bytes.\n\nSource: aclrtReserveMemAddress, chapter 11-04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "release_mem_address",
+        rt_release_mem_address,
+        "release_mem_address(ptr, /)\n--\n\nGives reserved addresses back.\n\nReturns ret.\n\nSource: aclrtReleaseMemAddress, chapter 11-04 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_malloc_physical, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_free_physical, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_map_mem, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_unmap_mem, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_mem_export_to_shareable_handle, module)?)?;
+    fast!(
+        module,
+        "free_physical",
+        rt_free_physical,
+        "free_physical(handle, /)\n--\n\nFrees memory of malloc_physical.\n\nReturns ret.\n\nSource: aclrtFreePhysical, chapter 11-04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "map_mem",
+        rt_map_mem,
+        "map_mem(ptr, size, offset, handle, flags, /)\n--\n\nPuts memory of malloc_physical at reserved addresses.\n\nReturns ret.\n\nUnits: size, offset: bytes.\n\nSource: aclrtMapMem, chapter 11-04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "unmap_mem",
+        rt_unmap_mem,
+        "unmap_mem(ptr, /)\n--\n\nTakes memory away from reserved addresses.\n\nReturns ret.\n\nSource: aclrtUnmapMem, chapter 11-04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "mem_export_to_shareable_handle",
+        rt_mem_export_to_shareable_handle,
+        "mem_export_to_shareable_handle(handle, handle_type, flags, /)\n--\n\nA number by which another process can import memory of malloc_physical.\n\nReturns (shareable, ret).\n\nSource: aclrtMemExportToShareableHandle, chapter 11-04 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_mem_set_pid_to_shareable_handle, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_mem_import_from_shareable_handle, module)?)?;
+    fast!(
+        module,
+        "mem_import_from_shareable_handle",
+        rt_mem_import_from_shareable_handle,
+        "mem_import_from_shareable_handle(shareable, device_id, /)\n--\n\nImports memory that another process exported.\n\nReturns (handle, ret).\n\nSource: aclrtMemImportFromShareableHandle, chapter 11-04 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_mem_get_allocation_granularity, module)?)?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_get_mem_uce_info, module)?)?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_mem_uce_repair, module)?)?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_pointer_get_attributes, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_host_register, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_host_register_v2, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_host_get_device_pointer, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_host_unregister, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_memcpy_desc_size, module)?)?;
+    fast!(
+        module,
+        "host_register",
+        rt_host_register,
+        "host_register(ptr, size, r#type, /)\n--\n\nRegisters host memory for use by the device, and tells the device's address of it.\n\nReturns (dev_ptr, ret).\n\nUnits: size: bytes.\n\nSource: aclrtHostRegister, chapter 11-02 of the API reference."
+    )?;
+    fast!(
+        module,
+        "host_register_v2",
+        rt_host_register_v2,
+        "host_register_v2(ptr, size, flag, /)\n--\n\nRegisters host memory for the uses that the flags name.\n\nReturns ret.\n\nUnits: size: bytes.\n\nSource: aclrtHostRegisterV2, chapter 11-02 of the API reference."
+    )?;
+    fast!(
+        module,
+        "host_get_device_pointer",
+        rt_host_get_device_pointer,
+        "host_get_device_pointer(host_ptr, flag, /)\n--\n\nThe device's address of registered host memory.\n\nReturns (dev_ptr, ret).\n\nSource: aclrtHostGetDevicePointer, chapter 11-02 of the API reference."
+    )?;
+    fast!(
+        module,
+        "host_unregister",
+        rt_host_unregister,
+        "host_unregister(ptr, /)\n--\n\nEnds a registration of host memory.\n\nReturns ret.\n\nSource: aclrtHostUnregister, chapter 11-02 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_memcpy_desc_size",
+        rt_get_memcpy_desc_size,
+        "get_memcpy_desc_size(kind, /)\n--\n\nSize of a copy description.\n\nReturns (size, ret).\n\nUnits: size: bytes.\n\nSource: aclrtGetMemcpyDescSize, chapter 11-03 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_set_memcpy_desc, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_memcpy_async_with_desc, module)?)?;
+    fast!(
+        module,
+        "memcpy_async_with_desc",
+        rt_memcpy_async_with_desc,
+        "memcpy_async_with_desc(desc, kind, stream, /)\n--\n\nHas a stream do a described copy.\n\nReturns ret.\n\nSource: aclrtMemcpyAsyncWithDesc, chapter 11-03 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_ipc_mem_get_export_key, module)?)?;
     module.add_function(wrap_pyfunction!(crate::memory::rt_ipc_mem_set_import_pid, module)?)?;
     module.add_function(wrap_pyfunction!(rt_ipc_mem_import_by_key, module)?)?;
     module.add_function(wrap_pyfunction!(rt_ipc_mem_close, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_value_write, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_value_wait, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_create_notify, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_destroy_notify, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_record_notify, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_wait_and_reset_notify, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_notify_id, module)?)?;
+    fast!(
+        module,
+        "value_write",
+        rt_value_write,
+        "value_write(addr, value, flag, stream, /)\n--\n\nHas a stream write a number to device memory.\n\nReturns ret.\n\nSource: aclrtValueWrite, chapter 11-09 of the API reference."
+    )?;
+    fast!(
+        module,
+        "value_wait",
+        rt_value_wait,
+        "value_wait(addr, value, flag, stream, /)\n--\n\nHas a stream wait until a number in device memory compares as asked.\n\nReturns ret.\n\nSource: aclrtValueWait, chapter 11-09 of the API reference."
+    )?;
+    fast!(
+        module,
+        "create_notify",
+        rt_create_notify,
+        "create_notify(flag, /)\n--\n\nMakes a notify.\n\nReturns (notify, ret).\n\nSource: aclrtCreateNotify, chapter 08 of the API reference."
+    )?;
+    fast!(
+        module,
+        "destroy_notify",
+        rt_destroy_notify,
+        "destroy_notify(notify, /)\n--\n\nDestroys a notify.\n\nReturns ret.\n\nSource: aclrtDestroyNotify, chapter 08 of the API reference."
+    )?;
+    fast!(
+        module,
+        "record_notify",
+        rt_record_notify,
+        "record_notify(notify, stream, /)\n--\n\nHas a stream set a notify.\n\nReturns ret.\n\nSource: aclrtRecordNotify, chapter 08 of the API reference."
+    )?;
+    fast!(
+        module,
+        "wait_and_reset_notify",
+        rt_wait_and_reset_notify,
+        "wait_and_reset_notify(notify, stream, timeout, /)\n--\n\nHas a stream wait for a notify and clear it; 0 waits for ever.\n\nReturns ret.\n\nUnits: timeout: s.\n\nSource: aclrtWaitAndResetNotify, chapter 08 of the API reference."
+    )?;
+    fast!(
+        module,
+        "get_notify_id",
+        rt_get_notify_id,
+        "get_notify_id(notify, /)\n--\n\nNumber of a notify.\n\nReturns (notify_id, ret).\n\nSource: aclrtGetNotifyId, chapter 08 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(crate::notify::rt_notify_batch_reset, module)?)?;
     module.add_function(wrap_pyfunction!(crate::notify::rt_notify_get_export_key, module)?)?;
     module.add_function(wrap_pyfunction!(crate::notify::rt_notify_set_import_pid, module)?)?;
     module.add_function(wrap_pyfunction!(rt_notify_import_by_key, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_device_set_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_device_get_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_allocator_register, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_allocator_unregister, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_allocator_create_desc, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_allocator_destroy_desc, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_allocator_set_obj_to_desc, module)?)?;
+    fast!(
+        module,
+        "device_set_limit",
+        rt_device_set_limit,
+        "device_set_limit(limit, value, /)\n--\n\nSets a limit of this thread's device, such as the size of a stack.\n\nReturns ret.\n\nUnits: value: bytes.\n\nSource: aclrtDeviceSetLimit, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "device_get_limit",
+        rt_device_get_limit,
+        "device_get_limit(limit, /)\n--\n\nA limit of this thread's device.\n\nReturns (value, ret).\n\nUnits: value: bytes.\n\nSource: aclrtDeviceGetLimit, chapter 04 of the API reference."
+    )?;
+    fast!(
+        module,
+        "allocator_register",
+        rt_allocator_register,
+        "allocator_register(stream, allocator_desc, /)\n--\n\nHas a stream take its memory from the program's allocator.\n\nReturns ret.\n\nSource: aclrtAllocatorRegister, chapter 11-08 of the API reference."
+    )?;
+    fast!(
+        module,
+        "allocator_unregister",
+        rt_allocator_unregister,
+        "allocator_unregister(stream, /)\n--\n\nEnds allocator_register.\n\nReturns ret.\n\nSource: aclrtAllocatorUnregister, chapter 11-08 of the API reference."
+    )?;
+    fast!(
+        module,
+        "allocator_create_desc",
+        rt_allocator_create_desc,
+        "allocator_create_desc()\n--\n\nMakes a description of an allocator.\n\nReturns value.\n\nSource: aclrtAllocatorCreateDesc, chapter 25-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "allocator_destroy_desc",
+        rt_allocator_destroy_desc,
+        "allocator_destroy_desc(allocator_desc, /)\n--\n\nDestroys a description of an allocator.\n\nReturns ret.\n\nSource: aclrtAllocatorDestroyDesc, chapter 25-03 of the API reference."
+    )?;
+    fast!(
+        module,
+        "allocator_set_obj_to_desc",
+        rt_allocator_set_obj_to_desc,
+        "allocator_set_obj_to_desc(allocator_desc, allocator, /)\n--\n\nSets the object that an allocator's functions are given.\n\nReturns ret.\n\nSource: aclrtAllocatorSetObjToDesc, chapter 25-03 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(rt_allocator_set_alloc_func_to_desc, module)?)?;
     module.add_function(wrap_pyfunction!(rt_allocator_set_alloc_advise_func_to_desc, module)?)?;
     module.add_function(wrap_pyfunction!(rt_allocator_set_free_func_to_desc, module)?)?;
     module.add_function(wrap_pyfunction!(rt_allocator_set_get_addr_from_block_func_to_desc, module)?)?;
     module.add_function(wrap_pyfunction!(rt_binary_load_from_file, module)?)?;
     module.add_function(wrap_pyfunction!(rt_binary_load_from_data, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_get_function_addr, module)?)?;
+    fast!(
+        module,
+        "get_function_addr",
+        rt_get_function_addr,
+        "get_function_addr(func_handle, /)\n--\n\nAddresses of a kernel on the two kinds of core.\n\nReturns (aic_addr, aiv_addr, ret).\n\nSource: aclrtGetFunctionAddr, chapter 14 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(rt_get_function_name, module)?)?;
     module.add_function(wrap_pyfunction!(rt_register_cpu_func, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_kernel_args_init, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_kernel_args_init_by_user_mem, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_kernel_args_get_mem_size, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_kernel_args_get_handle_mem_size, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_kernel_args_append, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_kernel_args_append_place_holder, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_kernel_args_get_place_holder_buffer, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_kernel_args_para_update, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_kernel_args_finalize, module)?)?;
+    fast!(
+        module,
+        "kernel_args_init",
+        rt_kernel_args_init,
+        "kernel_args_init(func_handle, /)\n--\n\nBegins an argument list of a kernel.\n\nReturns (args_handle, ret).\n\nSource: aclrtKernelArgsInit, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "kernel_args_init_by_user_mem",
+        rt_kernel_args_init_by_user_mem,
+        "kernel_args_init_by_user_mem(func_handle, args_handle, user_host_mem, actual_args_size, /)\n--\n\nBegins an argument list of a kernel in the program's memory.\n\nReturns ret.\n\nUnits: actual_args_size: bytes.\n\nSource: aclrtKernelArgsInitByUserMem, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "kernel_args_get_mem_size",
+        rt_kernel_args_get_mem_size,
+        "kernel_args_get_mem_size(func_handle, user_args_size, /)\n--\n\nMemory that an argument list needs.\n\nReturns (actual_args_size, ret).\n\nUnits: user_args_size, actual_args_size: bytes.\n\nSource: aclrtKernelArgsGetMemSize, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "kernel_args_get_handle_mem_size",
+        rt_kernel_args_get_handle_mem_size,
+        "kernel_args_get_handle_mem_size(func_handle, /)\n--\n\nMemory that the handle of an argument list needs.\n\nReturns (mem_size, ret).\n\nUnits: mem_size: bytes.\n\nSource: aclrtKernelArgsGetHandleMemSize, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "kernel_args_append",
+        rt_kernel_args_append,
+        "kernel_args_append(args_handle, param, param_size, /)\n--\n\nAdds an argument.\n\nReturns (param_handle, ret).\n\nUnits: param_size: bytes.\n\nSource: aclrtKernelArgsAppend, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "kernel_args_append_place_holder",
+        rt_kernel_args_append_place_holder,
+        "kernel_args_append_place_holder(args_handle, /)\n--\n\nAdds an argument whose data comes later.\n\nReturns (param_handle, ret).\n\nSource: aclrtKernelArgsAppendPlaceHolder, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "kernel_args_get_place_holder_buffer",
+        rt_kernel_args_get_place_holder_buffer,
+        "kernel_args_get_place_holder_buffer(args_handle, param_handle, data_size, /)\n--\n\nMemory for the data of such an argument.\n\nReturns (buffer_addr, ret).\n\nUnits: data_size: bytes.\n\nSource: aclrtKernelArgsGetPlaceHolderBuffer, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "kernel_args_para_update",
+        rt_kernel_args_para_update,
+        "kernel_args_para_update(args_handle, param_handle, param, param_size, /)\n--\n\nChanges an argument.\n\nReturns ret.\n\nUnits: param_size: bytes.\n\nSource: aclrtKernelArgsParaUpdate, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "kernel_args_finalize",
+        rt_kernel_args_finalize,
+        "kernel_args_finalize(args_handle, /)\n--\n\nEnds an argument list.\n\nReturns ret.\n\nSource: aclrtKernelArgsFinalize, chapter 14 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(rt_launch_kernel_with_config, module)?)?;
     module.add_function(wrap_pyfunction!(rt_launch_kernel_with_host_args, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_create_binary, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_destroy_binary, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_binary_load, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_binary_unload, module)?)?;
+    fast!(
+        module,
+        "create_binary",
+        rt_create_binary,
+        "create_binary(data, data_len, /)\n--\n\nDescribes kernels in memory.\n\nReturns value.\n\nUnits: data_len: bytes.\n\nSource: aclrtCreateBinary, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "destroy_binary",
+        rt_destroy_binary,
+        "destroy_binary(binary, /)\n--\n\nEnds such a description.\n\nReturns ret.\n\nSource: aclrtDestroyBinary, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "binary_load",
+        rt_binary_load,
+        "binary_load(binary, /)\n--\n\nLoads described kernels.\n\nReturns (bin_handle, ret).\n\nSource: aclrtBinaryLoad, chapter 14 of the API reference."
+    )?;
+    fast!(
+        module,
+        "binary_unload",
+        rt_binary_unload,
+        "binary_unload(bin_handle, /)\n--\n\nUnloads kernels.\n\nReturns ret.\n\nSource: aclrtBinaryUnLoad, chapter 14 of the API reference."
+    )?;
     module.add_function(wrap_pyfunction!(rt_binary_get_function, module)?)?;
-    module.add_function(wrap_pyfunction!(rt_launch_kernel, module)?)?;
+    fast!(
+        module,
+        "launch_kernel",
+        rt_launch_kernel,
+        "launch_kernel(func_handle, num_blocks, args_data, args_size, stream, /)\n--\n\nAdds a kernel to a stream.\n\nReturns ret.\n\nUnits: args_size: bytes.\n\nSource: aclrtLaunchKernel, chapter 14 of the API reference."
+    )?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::super::ctype;
 use super::super::spec::{Param, Spec};
+use super::stubs::facts;
 use super::{Args, PyFunction, Result, Returns, Ty, Value, find, snake};
 
 /// Calls that can wait for a stream, or for threads of the runtime, begin like this behind `aclrt` or `acl`.
@@ -48,7 +49,14 @@ pub fn text(root: &Path, spec: &Spec, table: &[PyFunction]) -> Result<String> {
         let path = match by_hand.get(&name) {
             Some(module) => format!("crate::{module}::{name}"),
             None => {
-                out.push_str(&one(spec, function)?);
+                let (text, call) = one(spec, function)?;
+                out.push_str(&text);
+                if let Call::Fast(signature) = call {
+                    let lines = registered.entry(function.module).or_default();
+                    let doc = format!("{}({signature})\n--\n\n{}", function.name, help(spec, function));
+                    let _ = writeln!(lines, "    fast!(module, {:?}, {name}, {doc:?})?;", function.name);
+                    continue;
+                }
                 name
             }
         };
@@ -78,6 +86,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::absent::{no_such, unknown_arguments};
+use crate::fast::fast;
 use crate::library::table;
 use crate::text::text;
 ";
@@ -218,17 +227,50 @@ fn ident(name: &str) -> String {
     if name == "type" { "r#type".to_string() } else { name.to_string() }
 }
 
-/// Head of a function: help text, signature and name.
-fn head(function: &PyFunction, args: &str) -> String {
-    format!(
-        "\n/// {}\n#[pyfunction]\n#[pyo3(name = \"{}\", signature = ({args}))]\n",
-        function.summary, function.name
-    )
+/// `help.rs`: what `help` says of the functions that are written by hand.
+pub fn helps(root: &Path, spec: &Spec, table: &[PyFunction]) -> Result<String> {
+    let by_hand = by_hand(root)?;
+    let arms: String = table
+        .iter()
+        .filter(|function| by_hand.contains_key(&function.rust()))
+        .map(|function| format!("    ({}) => {{ {:?} }};\n", function.rust(), help(spec, function)))
+        .collect();
+    Ok(format!(
+        "//! What Python's `help` says of the functions that are written by hand: `#[doc = help!(rt_launch_callback)]`.
+macro_rules! help {{\n{arms}}}\n"
+    ))
 }
 
-fn one(spec: &Spec, function: &PyFunction) -> Result<String> {
-    let Args::Known(args) = &function.args else { return Ok(unknown(function)) };
-    let Some(c) = find(spec, &function.c) else { return Ok(absent(function, args)) };
+/// How Python calls a function.
+enum Call {
+    /// Through `crate::fast`; the signature.
+    Fast(String),
+    /// Through PyO3.
+    Slow,
+}
+
+/// What `help` says.
+fn help(spec: &Spec, function: &PyFunction) -> String {
+    let mut text = function.summary.clone();
+    for fact in facts(spec, function) {
+        let _ = write!(text, "\n\n{fact}");
+    }
+    text
+}
+
+/// Head of a function that PyO3 makes: help text, signature and name.
+fn head(spec: &Spec, function: &PyFunction, args: &str) -> String {
+    let mut text = String::from("\n");
+    for line in help(spec, function).lines() {
+        let _ = writeln!(text, "{}", format!("/// {line}").trim_end());
+    }
+    let _ = writeln!(text, "#[pyfunction]\n#[pyo3(name = \"{}\", signature = ({args}))]", function.name);
+    text
+}
+
+fn one(spec: &Spec, function: &PyFunction) -> Result<(String, Call)> {
+    let Args::Known(args) = &function.args else { return Ok((unknown(spec, function), Call::Slow)) };
+    let Some(c) = find(spec, &function.c) else { return Ok((absent(spec, function, args), Call::Slow)) };
     let by_hand =
         || format!("{} has no plain shape: write {} in crates/python/src", function.full(), function.rust());
     let (values, code) = match &function.returns {
@@ -282,11 +324,14 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<String> {
         return Err(by_hand().into());
     }
     let signature = if names.is_empty() { String::new() } else { format!("{}, /", names.join(", ")) };
-    let mut out = head(function, &signature);
     let mut call = format!("unsafe {{ (table().{})({}) }}", c.name, passed.join(", "));
+    let texts = args.iter().any(|arg| arg.ty == Ty::Str)
+        || matches!(&function.returns, Returns::One(value) if value.ty == Ty::Str);
     if waits(&c.name) {
         params.insert(0, "py: Python<'_>".to_string());
         call = format!("py.detach(|| {call})");
+    } else if !texts {
+        params.insert(0, "_: Python<'_>".to_string());
     }
     let (returns, after) = match (&function.returns, code) {
         (Returns::Nothing, _) => (String::new(), ";".to_string()),
@@ -310,13 +355,10 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<String> {
             (format!(" -> ({types}, aclError)"), String::new())
         }
     };
-    let _ = write!(
-        out,
-        "fn {}({}){returns} {{\n{before}    {call}{after}\n}}\n",
-        function.rust(),
-        params.join(", ")
-    );
-    Ok(out)
+    let head = if texts { head(spec, function, &signature) } else { format!("\n/// {}\n", function.summary) };
+    let name = function.rust();
+    let text = format!("{head}fn {name}({}){returns} {{\n{before}    {call}{after}\n}}\n", params.join(", "));
+    Ok((text, if texts { Call::Slow } else { Call::Fast(signature) }))
 }
 
 /// The type of the local `name` in `    let mut name = 0ty;`.
@@ -345,21 +387,21 @@ fn nothing(returns: &Returns) -> (String, String) {
 }
 
 /// A function of which neither the table nor C tells the arguments.
-fn unknown(function: &PyFunction) -> String {
+fn unknown(spec: &Spec, function: &PyFunction) -> String {
     let (types, values) = nothing(&function.returns);
     format!(
         "{}fn {}(py: Python<'_>, arguments: &Bound<'_, PyTuple>) -> PyResult<{types}> {{
     unknown_arguments(py, \"{}\", arguments)?;
     Ok({values})
 }}\n",
-        head(function, "*arguments"),
+        head(spec, function, "*arguments"),
         function.rust(),
         function.full()
     )
 }
 
 /// A function that calls no function of the headers.
-fn absent(function: &PyFunction, args: &[Value]) -> String {
+fn absent(spec: &Spec, function: &PyFunction, args: &[Value]) -> String {
     let (types, values) = nothing(&function.returns);
     let names: Vec<String> = args.iter().map(|arg| format!("_{}", arg.name)).collect();
     let signature = if args.is_empty() { String::new() } else { format!("{}, /", names.join(", ")) };
@@ -383,7 +425,7 @@ fn absent(function: &PyFunction, args: &[Value]) -> String {
     no_such(py, \"{}\")?;
     Ok({values})
 }}\n",
-        head(function, &signature),
+        head(spec, function, &signature),
         function.rust(),
         params.join(", "),
         function.full()

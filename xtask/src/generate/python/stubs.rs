@@ -77,28 +77,37 @@ fn stub(spec: &Spec, function: &PyFunction) -> String {
         Args::Known(args) => format!("{}, /", args.iter().map(argument).collect::<Vec<_>>().join(", ")),
     };
     let absent = find(spec, &function.c).is_none() && function.module != "acl.util";
-    let (returns, shape) = match &function.returns {
-        Returns::Nothing => ("None".to_string(), String::new()),
-        Returns::One(value) => (result(value, absent), value.name.clone()),
-        Returns::Tuple(values) => (
-            format!("tuple[{}]", values.iter().map(|v| result(v, absent)).collect::<Vec<_>>().join(", ")),
-            format!("({})", values.iter().map(|v| v.name.clone()).collect::<Vec<_>>().join(", ")),
-        ),
+    let returns = match &function.returns {
+        Returns::Nothing => "None".to_string(),
+        Returns::One(value) => result(value, absent),
+        Returns::Tuple(values) => {
+            format!("tuple[{}]", values.iter().map(|v| result(v, absent)).collect::<Vec<_>>().join(", "))
+        }
     };
     let mut text = format!("\ndef {}({args}) -> {returns}:\n    \"\"\"{}\n", function.name, function.summary);
+    for fact in facts(spec, function) {
+        let _ = writeln!(text, "\n    {fact}");
+    }
+    text.push_str("    \"\"\"\n");
+    text
+}
+
+/// What is said of a function after its summary: shape, units, source.
+pub fn facts(spec: &Spec, function: &PyFunction) -> Vec<String> {
     let mut facts = Vec::new();
-    if !shape.is_empty() {
-        facts.push(format!("Returns {shape}."));
+    match &function.returns {
+        Returns::Nothing => {}
+        Returns::One(value) => facts.push(format!("Returns {}.", value.name)),
+        Returns::Tuple(values) => {
+            let names = values.iter().map(|v| v.name.clone()).collect::<Vec<_>>().join(", ");
+            facts.push(format!("Returns ({names})."));
+        }
     }
     if !function.units.is_empty() {
         facts.push(format!("Units: {}.", function.units));
     }
     facts.push(source(spec, function));
-    for fact in facts {
-        let _ = writeln!(text, "\n    {fact}");
-    }
-    text.push_str("    \"\"\"\n");
-    text
+    facts
 }
 
 fn source(spec: &Spec, function: &PyFunction) -> String {
