@@ -88,6 +88,7 @@ use pyo3::types::PyTuple;
 use crate::absent::{no_such, unknown_arguments};
 use crate::fast::fast;
 use crate::library::table;
+use crate::owner::look;
 use crate::text::text;
 ";
 
@@ -329,6 +330,7 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<(String, Call)> {
         || matches!(&function.returns, Returns::One(value) if value.ty == Ty::Str);
     if waits(&c.name) {
         params.insert(0, "py: Python<'_>".to_string());
+        before.push_str("    look(py);\n");
         call = format!("py.detach(|| {call})");
     } else if !texts {
         params.insert(0, "_: Python<'_>".to_string());
