@@ -17,6 +17,7 @@ mod device;
 mod dict;
 mod fast;
 mod init;
+mod known;
 mod library;
 mod memory;
 mod notify;

@@ -13,6 +13,7 @@ use pyo3::types::PyTuple;
 
 use crate::absent::{no_such, unknown_arguments};
 use crate::fast::fast;
+use crate::known;
 use crate::library::table;
 use crate::owner::look;
 use crate::text::text;
@@ -20,6 +21,7 @@ use crate::text::text;
 /// Ends the use of the runtime. Waits for what is still running.
 fn acl_finalize(py: Python<'_>) -> aclError {
     look(py);
+    known::forget_all();
     py.detach(|| unsafe { (table().aclFinalize)() })
 }
 
@@ -27,6 +29,7 @@ fn acl_finalize(py: Python<'_>) -> aclError {
 fn acl_finalize_reference(py: Python<'_>) -> (u64, aclError) {
     let mut out_ref_count = 0u64;
     look(py);
+    known::forget_all();
     let ret = py.detach(|| unsafe { (table().aclFinalizeReference)((&raw mut out_ref_count).cast()) });
     (out_ref_count, ret)
 }
@@ -456,12 +459,14 @@ fn rt_set_device(_: Python<'_>, device_id: i32) -> aclError {
 /// Gives back one set_device; the device's resources go with the last one.
 fn rt_reset_device(py: Python<'_>, device_id: i32) -> aclError {
     look(py);
+    known::forget_all();
     py.detach(|| unsafe { (table().aclrtResetDevice)(device_id) })
 }
 
 /// Releases a device's resources however often it was set.
 fn rt_reset_device_force(py: Python<'_>, device_id: i32) -> aclError {
     look(py);
+    known::forget_all();
     py.detach(|| unsafe { (table().aclrtResetDeviceForce)(device_id) })
 }
 
@@ -1063,6 +1068,9 @@ fn rt_cmo_async(_: Python<'_>, src: usize, size: usize, cmo_type: i32, stream: u
 fn rt_malloc(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
     let mut out_ptr = 0usize;
     let ret = unsafe { (table().aclrtMalloc)((&raw mut out_ptr).cast(), size, policy as u32) };
+    if ret == 0 {
+        known::allocated(out_ptr, size);
+    }
     (out_ptr, ret)
 }
 
@@ -1070,6 +1078,9 @@ fn rt_malloc(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
 fn rt_malloc_align32(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
     let mut out_ptr = 0usize;
     let ret = unsafe { (table().aclrtMallocAlign32)((&raw mut out_ptr).cast(), size, policy as u32) };
+    if ret == 0 {
+        known::allocated(out_ptr, size);
+    }
     (out_ptr, ret)
 }
 
@@ -1077,12 +1088,16 @@ fn rt_malloc_align32(_: Python<'_>, size: usize, policy: i32) -> (usize, aclErro
 fn rt_malloc_cached(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
     let mut out_ptr = 0usize;
     let ret = unsafe { (table().aclrtMallocCached)((&raw mut out_ptr).cast(), size, policy as u32) };
+    if ret == 0 {
+        known::allocated(out_ptr, size);
+    }
     (out_ptr, ret)
 }
 
 /// Frees device memory.
 fn rt_free(py: Python<'_>, ptr: usize) -> aclError {
     look(py);
+    known::freed(ptr);
     py.detach(|| unsafe { (table().aclrtFree)(ptr as _) })
 }
 
@@ -1090,12 +1105,16 @@ fn rt_free(py: Python<'_>, ptr: usize) -> aclError {
 fn rt_malloc_host(_: Python<'_>, size: usize) -> (usize, aclError) {
     let mut out_host_ptr = 0usize;
     let ret = unsafe { (table().aclrtMallocHost)((&raw mut out_host_ptr).cast(), size) };
+    if ret == 0 {
+        known::allocated(out_host_ptr, size);
+    }
     (out_host_ptr, ret)
 }
 
 /// Frees memory of malloc_host.
 fn rt_free_host(py: Python<'_>, host_ptr: usize) -> aclError {
     look(py);
+    known::freed(host_ptr);
     py.detach(|| unsafe { (table().aclrtFreeHost)(host_ptr as _) })
 }
 
@@ -1107,15 +1126,14 @@ fn rt_memset(py: Python<'_>, ptr: usize, max_count: usize, value: i32, count: us
 
 /// Has a stream set count bytes of memory to a value: synchronize_stream tells when it is done.
 fn rt_memset_async(
-    py: Python<'_>,
+    _: Python<'_>,
     ptr: usize,
     max_count: usize,
     value: i32,
     count: usize,
     stream: usize,
 ) -> aclError {
-    look(py);
-    py.detach(|| unsafe { (table().aclrtMemsetAsync)(ptr as _, max_count, value, count, stream as _) })
+    unsafe { (table().aclrtMemsetAsync)(ptr as _, max_count, value, count, stream as _) }
 }
 
 /// Copies count bytes, before it returns. The addresses decide the direction, not kind.
@@ -1135,9 +1153,10 @@ fn rt_memcpy_async(
     stream: usize,
 ) -> aclError {
     look(py);
-    py.detach(|| unsafe {
+    let copy = || unsafe {
         (table().aclrtMemcpyAsync)(dst as _, dest_max, src as _, count, kind as u32, stream as _)
-    })
+    };
+    if known::between(dst, src, count) { copy() } else { py.detach(copy) }
 }
 
 /// Like memcpy_async, but asks whether host memory is pinned in every generation: with memory that is not, the call drains the stream and copies itself. Deprecated in C.

@@ -12,10 +12,11 @@ use super::{Args, PyFunction, Result, Returns, Ty, Value, find, snake};
 ///
 /// ours: the binding's own choice (column releases_gil) leaves out calls which wait as well, and a Python callback that such a
 /// call waits for would then never run. Asynchronous copies are here, since pageable memory drains the stream first.
-const WAITING: [&str; 18] = [
+const WAITING: [&str; 19] = [
     "Synchronize",
     "Memcpy",
-    "Memset",
+    "Memset(",
+    "MemsetD32(",
     "Free",
     "Destroy",
     "Reset",
@@ -36,7 +37,27 @@ const WAITING: [&str; 18] = [
 /// Whether the GIL is released during the call of this C function.
 pub fn waits(c: &str) -> bool {
     let rest = c.strip_prefix("aclrt").or_else(|| c.strip_prefix("acl")).unwrap_or(c);
-    WAITING.iter().any(|start| rest.starts_with(start))
+    // A name that ends in `(` must not go on.
+    let called = format!("{rest}(");
+    WAITING.iter().any(|start| called.starts_with(start))
+}
+
+/// What `crates/python/src/known.rs` learns from a call, before and after it: which blocks Python allocated.
+fn learns(c: &str) -> (&'static str, &'static str) {
+    match c {
+        "aclrtMalloc" | "aclrtMallocAlign32" | "aclrtMallocCached" => {
+            ("", "    if ret == 0 {\n        known::allocated(out_ptr, size);\n    }\n")
+        }
+        "aclrtMallocHost" => {
+            ("", "    if ret == 0 {\n        known::allocated(out_host_ptr, size);\n    }\n")
+        }
+        "aclrtFree" => ("    known::freed(ptr);\n", ""),
+        "aclrtFreeHost" => ("    known::freed(host_ptr);\n", ""),
+        "aclrtResetDevice" | "aclrtResetDeviceForce" | "aclFinalize" | "aclFinalizeReference" => {
+            ("    known::forget_all();\n", "")
+        }
+        _ => ("", ""),
+    }
 }
 
 /// The text of the file.
@@ -87,6 +108,7 @@ use pyo3::types::PyTuple;
 
 use crate::absent::{no_such, unknown_arguments};
 use crate::fast::fast;
+use crate::known;
 use crate::library::table;
 use crate::owner::look;
 use crate::text::text;
@@ -331,10 +353,18 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<(String, Call)> {
     if waits(&c.name) {
         params.insert(0, "py: Python<'_>".to_string());
         before.push_str("    look(py);\n");
-        call = format!("py.detach(|| {call})");
+        call = if c.name == "aclrtMemcpyAsync" {
+            format!(
+                "let copy = || {call};\n    if known::between(dst, src, count) {{ copy() }} else {{ py.detach(copy) }}"
+            )
+        } else {
+            format!("py.detach(|| {call})")
+        };
     } else if !texts {
         params.insert(0, "_: Python<'_>".to_string());
     }
+    let (learns_before, learns_after) = learns(&c.name);
+    before.push_str(learns_before);
     let (returns, after) = match (&function.returns, code) {
         (Returns::Nothing, _) => (String::new(), ";".to_string()),
         (Returns::One(value), false) if value.ty == Ty::Str => {
@@ -353,7 +383,7 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<(String, Call)> {
         _ if results.is_empty() => (" -> aclError".to_string(), String::new()),
         _ => {
             let types = results.iter().map(|name| out_type(&before, name)).collect::<Vec<_>>().join(", ");
-            call = format!("let ret = {call};\n    ({}, ret)", results.join(", "));
+            call = format!("let ret = {call};\n{learns_after}    ({}, ret)", results.join(", "));
             (format!(" -> ({types}, aclError)"), String::new())
         }
     };
