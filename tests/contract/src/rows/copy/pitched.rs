@@ -1,4 +1,7 @@
 //! aclrtMemcpy2d, aclrtMemcpy2dAsync.
+#![allow(clippy::too_many_arguments, reason = "those of the C functions")]
+
+#![allow(clippy::too_many_arguments, reason = "the calls have as many")]
 
 use super::*;
 
