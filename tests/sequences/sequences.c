@@ -58,7 +58,7 @@ typedef struct {
 static buffer buffers[BUFFERS];
 static aclrtStream streams[STREAMS], stale_stream;
 static aclrtEvent events[EVENTS], stale_event;
-static void *stale_device, *stale_pinned;
+static void *stale_device;
 
 static aclrtStream stream_of(int index) { return index < 0 ? NULL : streams[index]; }
 
@@ -115,7 +115,6 @@ static void release(buffer *slot) {
     compare(slot);
     if (slot->pinned) {
         expect("free host", aclrtFreeHost(slot->memory), ACL_SUCCESS);
-        stale_pinned = slot->memory;
     } else {
         expect("free", aclrtFree(slot->memory), ACL_SUCCESS);
         stale_device = slot->memory;
@@ -252,7 +251,7 @@ static void *freed(void *memory) {
 static void *no_address(void) {
     switch (byte() % 6) {
     case 4: return freed(stale_device);
-    case 5: return freed(stale_pinned);
+    case 5: return UNMAPPED; /* not freed pinned memory: synchronous calls take that as memory of the host */
     case 0: return UNMAPPED;
     case 1: return NON_CANONICAL;
     case 2: return (void *)(uintptr_t)(1 + number() % 4000);

@@ -84,3 +84,23 @@ pub unsafe extern "C" fn aclFloat16ToFloat(half: aclFloat16) -> f32 {
 pub unsafe extern "C" fn aclFloatToFloat16(float: f32) -> aclFloat16 {
     value(Api::aclFloatToFloat16, 0, |_| Ok(capability::float_to_half(float)))
 }
+
+/// Answers whether code for a chip runs on this one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtCheckArchCompatibility(
+    socVersion: *const c_char,
+    canCompatible: *mut i32,
+) -> aclError {
+    call(Api::aclrtCheckArchCompatibility, |rt| {
+        let soc = arg::text(socVersion, "socVersion", "aclrtCheckArchCompatibility#01")?;
+        let Some(soc) = soc else {
+            return refuse!(
+                ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtCheckArchCompatibility#01",
+                "socVersion: must not be null"
+            );
+        };
+        let out = arg::out_rt(canCompatible, "canCompatible", "aclrtCheckArchCompatibility#02")?;
+        out.set(capability::arch_compatible(rt, &soc)?.into())
+    })
+}

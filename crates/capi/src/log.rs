@@ -1,11 +1,11 @@
 //! Chapter 24: log lines of the program. `aclAppLog` takes its arguments like printf, and stable Rust cannot define such a
 //! function: on x86-64 a few instructions build the `va_list` that C would, and hand it to [`write`].
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 
 use ascendcl_sys::*;
 use toprope_runtime::call::value;
-use toprope_runtime::{Api, log, refuse};
+use toprope_runtime::{Api, log, observer, refuse};
 
 use crate::arg;
 
@@ -108,7 +108,10 @@ unsafe fn write(
     arguments: *mut c_void,
 ) {
     value(Api::aclAppLog, (), |_| {
-        if !log::wanted(level) {
+        let wanted = log::wanted(level);
+        // SAFETY: the caller's promise: null, or a text.
+        let gone = observer::watched() && !func.is_null() && unsafe { CStr::from_ptr(func) } == ABANDONED;
+        if !wanted && !gone {
             return Ok(());
         }
         // aclAppLog#01: nothing is logged, and there is nobody to tell.
@@ -130,6 +133,12 @@ unsafe fn write(
             }
             String::from_utf8_lossy(buffer.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
         };
+        if let Some(range) = gone.then(|| log::abandoned(&message)).flatten() {
+            observer::tell(|o| o.abandoned(range));
+        }
+        if !wanted {
+            return Ok(());
+        }
         let (func, file) = (String::from_utf8_lossy(&func), String::from_utf8_lossy(&file));
         log::write(level, &format!("[{file}:{line}]{func}"), &message);
         Ok(())

@@ -561,3 +561,20 @@ fn many_threads_allocate() {
     });
     assert_eq!(info(ACL_HBM_MEM), (64 * GIB, 64 * GIB));
 }
+
+/// A count that leads out of a block is refused before anything behind the block is read.
+#[test]
+fn arrays_end_with_their_block() {
+    device(0);
+    let block = malloc_host(4096);
+    let mut result = 9;
+    for count in [513, 100_000_000, u32::MAX] {
+        // SAFETY: the list begins in a block of this test; that it does not end there is what is tested.
+        let code = unsafe {
+            aclrtCheckMemType(block.cast(), count, ascendcl_sys::ACL_RT_MEM_TYPE_DEV, &mut result, 0)
+        };
+        refused(code, ascendcl_sys::ACL_ERROR_RT_PARAM_INVALID, "ours: memory that is not there");
+        assert_eq!(result, 0);
+    }
+    assert_eq!(free_host(block), 0);
+}

@@ -156,7 +156,8 @@ impl Start {
 /// Takes this process's place with the Python interpreter, the module `acl` in its path.
 fn python(start: &Start, script_and_args: &[OsString]) -> Result<ExitCode, Refused> {
     let modules = start.libraries.join("python");
-    if !modules.join("acl/__init__.py").is_file() {
+    // The package is laid out before the extension is there, as a link to it.
+    if !modules.join("acl/_acl.abi3.so").is_file() {
         let flag = if start.libraries.ends_with("release") { " --release" } else { "" };
         return Err(format!(
             "the module acl is missing in {}; `cargo xtask python{flag}` builds it",

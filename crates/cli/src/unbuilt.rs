@@ -103,7 +103,6 @@ pub static UNBUILT: &[&str] = &[
     "aclrtBinaryUnLoad",
     "aclrtCacheLastTaskExtendInfo",
     "aclrtCacheLastTaskOpInfo",
-    "aclrtCheckArchCompatibility",
     "aclrtCmoAsync",
     "aclrtCmoAsyncWithBarrier",
     "aclrtCmoAsyncWithDesc",

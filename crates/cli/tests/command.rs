@@ -155,7 +155,7 @@ int main(void) {
 #[test]
 fn scripts_get_the_module_or_are_told_how_to_build_it() {
     let file = source("script.py", "import acl, sys\nprint(acl.rt.get_device_count(), sys.argv[1])\n");
-    let module = Path::new(env!("CARGO_BIN_EXE_toprope")).with_file_name("python").join("acl/__init__.py");
+    let module = Path::new(env!("CARGO_BIN_EXE_toprope")).with_file_name("python").join("acl/_acl.abi3.so");
     let output = toprope().arg("run").arg("--devices").arg("3").arg(&file).arg("--x").output().unwrap();
     if module.is_file() {
         assert_eq!(stdout(&output), "(3, 0) --x\n", "{}", stderr(&output));

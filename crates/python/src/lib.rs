@@ -3,7 +3,7 @@
 //! - [`generated`]: functions whose arguments are plain, from spec/pyacl.csv;
 //! - [`fast`]: how Python calls those that take numbers only;
 //! - one file per chapter: those with dicts, lists, arrays or callables;
-//! - [`library`]: which runtime is used.
+//! - [`library`]: which runtime is used; [`owner`]: who keeps memory alive.
 //!
 //! Wrong argument types raise TypeError, numbers that do not fit OverflowError; what the runtime answers is returned. A call
 //! that can wait for a stream or for another thread releases the GIL; every other one keeps it.
@@ -17,9 +17,11 @@ mod device;
 mod dict;
 mod fast;
 mod init;
+mod known;
 mod library;
 mod memory;
 mod notify;
+mod owner;
 mod stream;
 mod text;
 mod thread;
@@ -36,6 +38,7 @@ fn extension(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
     let py = module.py();
     library::load()?;
+    owner::watch();
     callback::watch_exit(py)?;
     functions::add_acl(module)?;
     let rt = PyModule::new(py, "acl.rt")?;

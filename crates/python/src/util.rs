@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
+use crate::owner;
+
 /// The error for what is not bytes.
 ///
 /// The binding that this module replaces raises ValueError (pyacl.csv), every other wrong type is a TypeError: this is both.
@@ -33,7 +35,14 @@ fn not_bytes(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyErr {
 #[pyo3(name = "bytes_to_ptr", signature = (data, /))]
 pub fn util_bytes_to_ptr(data: &Bound<'_, PyAny>) -> PyResult<usize> {
     match data.cast::<PyBytes>() {
-        Ok(bytes) => Ok(bytes.as_bytes().as_ptr() as usize),
+        Ok(bytes) => {
+            let bytes = bytes.as_bytes();
+            let start = bytes.as_ptr() as usize;
+            if owner::watched() {
+                owner::note(data, start, bytes.len());
+            }
+            Ok(start)
+        }
         Err(_) => Err(not_bytes(data.py(), data)),
     }
 }
@@ -86,7 +95,16 @@ fn array<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 /// Where the first element of an array is.
 fn first(array: &Bound<'_, PyAny>) -> PyResult<usize> {
-    array.getattr("__array_interface__")?.get_item("data")?.get_item(0)?.extract()
+    let start = array.getattr("__array_interface__")?.get_item("data")?.get_item(0)?.extract()?;
+    if owner::watched() {
+        // The memory is that of the object at the end of the chain of views.
+        let mut holder = array.clone();
+        while let Some(base) = holder.getattr_opt("base")?.filter(|base| !base.is_none()) {
+            holder = base;
+        }
+        owner::note(&holder, start, array.getattr("nbytes")?.extract()?);
+    }
+    Ok(start)
 }
 
 #[doc = help!(util_numpy_to_ptr)]

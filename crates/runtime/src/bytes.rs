@@ -4,6 +4,8 @@ use std::mem::MaybeUninit;
 
 use toprope_engine::memory;
 
+use crate::process;
+
 /// Address of memory that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unmapped(pub usize);
@@ -27,6 +29,13 @@ pub fn write<T: Copy>(addr: usize, value: T) -> Result<(), Unmapped> {
 pub fn read_all<T: Copy>(addr: usize, count: usize) -> Result<Vec<T>, Unmapped> {
     let bytes =
         count.checked_mul(size_of::<T>()).filter(|n| *n <= isize::MAX as usize).ok_or(Unmapped(addr))?;
+    // Behind a block of the runtime's lies memory that is there and belongs to nobody: a wrong count must not walk into it.
+    if let Ok(rt) = process::runtime()
+        && let Some(block) = rt.space.find(addr)
+        && bytes > block.usable - (addr - block.base)
+    {
+        return Err(Unmapped(block.base + block.usable));
+    }
     let mut values = Vec::<T>::new();
     values.try_reserve_exact(count).map_err(|_| Unmapped(addr))?;
     // SAFETY: the destination was just reserved; the source may be anything, which `copy` reports.

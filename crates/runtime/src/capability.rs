@@ -4,6 +4,7 @@ use ascendcl_sys as sys;
 
 use crate::device;
 use crate::error::Result;
+use crate::generated::products::{PRODUCTS, Product};
 use crate::process::Runtime;
 use crate::refuse;
 
@@ -139,6 +140,24 @@ pub fn float_to_half(float: f32) -> u16 {
     // A normal significand carries the hidden bit, which adds 1 to the exponent; a carry out of the mantissa does the same.
     let magnitude = if biased == 0 { rounded } else { ((biased - 1) << 10) + rounded };
     sign | (magnitude as u16).min(LARGEST)
+}
+
+/// aclrtCheckArchCompatibility (#04): whether code for the named chip runs here. ours: chips of one architecture number
+/// (`npu_arch` in products.csv) run each other's; an unknown name is not compatible.
+pub fn arch_compatible(rt: &Runtime, soc: &[u8]) -> Result<bool> {
+    if soc.is_empty() {
+        return refuse!(
+            sys::ACL_ERROR_RT_PARAM_INVALID,
+            "aclrtCheckArchCompatibility#03",
+            "socVersion: must not be empty"
+        );
+    }
+    let own = rt.profile.product;
+    let named = |product: &&Product| product.soc_names.iter().any(|name| name.as_bytes() == soc);
+    Ok(PRODUCTS
+        .iter()
+        .filter(named)
+        .any(|other| other.key == own.key || (other.npu_arch.is_some() && other.npu_arch == own.npu_arch)))
 }
 
 #[cfg(test)]

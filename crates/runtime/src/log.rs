@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 
 use ascendcl_sys as sys;
 
+use crate::observer::Range;
+
 /// Most bytes of a message. aclAppLog#02; the number is ours.
 pub const LONGEST: usize = 1024;
 
@@ -31,6 +33,12 @@ fn least(to_stdout: Option<String>, level: Option<String>) -> Option<u32> {
     level.and_then(|level| level.parse().ok()).filter(|level| *level <= 4).or(Some(DEFAULT_LEVEL))
 }
 
+/// The range in a message under the name [`sys::ABANDONED`].
+pub fn abandoned(message: &str) -> Option<Range> {
+    let (len, start) = message.split_once(" bytes at 0x")?;
+    Some(Range { start: usize::from_str_radix(start, 16).ok()?, len: len.parse().ok()? })
+}
+
 /// Prints one line.
 pub fn write(level: sys::aclLogLevel, place: &str, message: &str) {
     let name = match level {
@@ -46,7 +54,14 @@ pub fn write(level: sys::aclLogLevel, place: &str, message: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::least;
+    use super::{Range, abandoned, least};
+
+    #[test]
+    fn what_a_language_module_tells() {
+        assert_eq!(abandoned("64 bytes at 0x7f00"), Some(Range { start: 0x7f00, len: 64 }));
+        assert_eq!(abandoned("64 bytes"), None);
+        assert_eq!(abandoned("all bytes at 0x7f00"), None);
+    }
 
     #[test]
     fn variables() {

@@ -63,6 +63,9 @@ pub trait Observer: Send + Sync {
     fn allocated(&self, block: &Block) {}
     /// A block is gone.
     fn freed(&self, block: &Block) {}
+    /// Nothing keeps this host memory of the program alive any more, says the language module that gave its address out
+    /// ([`sys::ABANDONED`](ascendcl_sys::ABANDONED)). It may be reused at any time.
+    fn abandoned(&self, range: Range) {}
     /// A handle came to be.
     fn born(&self, kind: Kind, handle: u64) {}
     /// A handle ended.

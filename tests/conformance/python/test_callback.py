@@ -164,6 +164,60 @@ def test_a_call_that_waits_lets_callbacks_run(call):
     assert run(textwrap.dedent(WAITS).format(call=call)).split() == ["0", "[1]"]
 
 
+KEEPS = """
+    import sys, threading
+    import acl
+    assert acl.init() == 0 and acl.rt.set_device(0) == 0
+    stream, _ = acl.rt.create_stream()
+    block, _ = acl.rt.malloc(64, 0)
+    pinned, _ = acl.rt.malloc_host(64)
+    event, _ = acl.rt.create_event()
+    go, ran = threading.Event(), []
+    thread = threading.Thread(target=lambda: (go.wait(), ran.append(1)))
+    thread.start()
+    sys.setswitchinterval(1000)
+    go.set()
+    for _ in range(1000):
+        {call}
+    # The other thread has been ready all the time.
+    assert not ran
+    sys.setswitchinterval(0.001)
+    thread.join()
+    assert acl.rt.synchronize_stream(stream) == 0
+    print("kept")
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "assert acl.rt.memcpy_async(block, 64, pinned, 64, 1, stream) == 0",
+        "assert acl.rt.memset_async(block, 64, 1, 64, stream) == 0",
+        "assert acl.rt.record_event(event, stream) == 0",
+        "assert acl.rt.stream_query(stream)[1] == 0",
+        "assert acl.rt.get_mem_info(1)[2] == 0",
+    ],
+)
+def test_a_call_that_cannot_wait_keeps_the_gil(call):
+    import textwrap
+
+    assert run(textwrap.dedent(KEEPS).format(call=call)) == "kept\n"
+
+
+def test_freed_blocks_are_not_taken_for_living_ones():
+    """A block's address may become pageable memory: after a free the GIL is released again, and callbacks run."""
+    call = """
+    pinned, _ = acl.rt.malloc_host(64)
+    assert acl.rt.memcpy_async(block, 64, pinned, 64, 1, other) == 0
+    assert acl.rt.free_host(pinned) == 0
+    ret = acl.rt.memcpy_async(block, 64, pageable, 64, 1, stream)
+    """
+    import textwrap
+
+    code = textwrap.dedent(WAITS).replace("{call}", "other, _ = acl.rt.create_stream()" + textwrap.dedent(call))
+    assert run(code).split() == ["0", "[1]"]
+
+
 RELEASES = """
     import sys, threading
     import acl

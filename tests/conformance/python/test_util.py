@@ -167,6 +167,78 @@ class TestArrays:
         assert run(code).split() == ["b'1234'", "TypeError", "ModuleNotFoundError"]
 
 
+class TestKeepAlive:
+    """With a checker asked for, the runtime is told of memory whose Python owner is gone; its log line shows that here."""
+
+    code = """
+        import sys
+        import acl
+        import numpy as np
+        assert acl.init() == 0 and acl.rt.set_device(0) == 0
+        stream, _ = acl.rt.create_stream()
+        block, _ = acl.rt.malloc(4096, 0)
+        pinned, _ = acl.rt.malloc_host(4096)
+
+        def aligned(length):
+            # The generation wants multiples of 64; the memory is that of the object behind the view.
+            room = np.zeros(length + 64, np.uint8)
+            start = -room.ctypes.data % 64
+            return room[start : start + length]
+
+        def pending():
+            acl.rt.memcpy_async(block, 64, pinned, 64, 1, stream)
+
+        kept = aligned(100)
+        lost = aligned(200)
+        data = bytes(300)
+        text = bytes(400)
+        import warnings
+        warnings.simplefilter("ignore")
+        at = {len(array): acl.util.numpy_to_ptr(array) for array in (kept, lost)}
+        at.update({len(data): acl.util.bytes_to_ptr(data), len(text): acl.util.bytes_to_ptr(text)})
+        for address in at.values():
+            assert acl.rt.memcpy_async(block, 64, address // 64 * 64, 64, 1, stream) == 0
+        print("asked", *[f"{length}:{address:#x}" for length, address in at.items()], flush=True)
+        # A view keeps the memory of the first, nothing that of the second.
+        view = kept[10:20]
+        del kept, lost, data
+        assert acl.rt.synchronize_stream(stream) == 0
+        print("again", flush=True)
+        del view
+        assert acl.rt.synchronize_stream(stream) == 0
+        print("end", flush=True)
+        pending()
+    """
+    logged = dict(
+        TOPROPE_CANN="8",
+        TOPROPE_PRODUCT="a2",
+        ASCEND_SLOG_PRINT_TO_STDOUT="1",
+        ASCEND_GLOBAL_LOG_LEVEL="2",
+        ASCEND_PROCESS_LOG_PATH=None,
+    )
+
+    def test_the_runtime_is_told(self):
+        lines = run(self.code, TOPROPE_CHECK="warn", **self.logged).splitlines()
+        asked = dict(item.split(":") for item in lines[0].split()[1:])
+        first, second = lines.index("again"), lines.index("end")
+
+        def told(some):
+            assert all("owner gone" in line for line in some)
+            return {tuple(line.split("owner gone ")[1].split(" bytes at ")) for line in some}
+
+        assert told(lines[1:first]) == {("200", asked["200"]), ("300", asked["300"])}
+        assert told(lines[first + 1 : second]) == {("100", asked["100"])}
+        assert lines[second + 1 :] == []
+
+    def test_nothing_is_held_without_a_checker(self):
+        lines = run(self.code, TOPROPE_CHECK=None, **self.logged).splitlines()
+        assert [line.split()[0] for line in lines] == ["asked", "again", "end"]
+        data = bytes(1000)
+        before = sys.getrefcount(data)
+        acl.util.bytes_to_ptr(data)
+        assert sys.getrefcount(data) == before
+
+
 class TestThreads:
     def test_arguments(self):
         seen = []

@@ -4,7 +4,9 @@
 //! A function whose arguments are no plain numbers and texts is written by hand in `crates/python/src/`, under the
 //! name that it would have here (`rt_malloc_with_cfg`); one that is neither is an error.
 mod functions;
+mod gil;
 mod names;
+mod shape;
 mod stubs;
 
 use std::collections::BTreeMap;
@@ -216,7 +218,7 @@ fn snake(name: &str) -> String {
 pub fn outputs(root: &Path, spec: &Spec) -> Result<Vec<Output>> {
     let mut table = table(root)?;
     for function in &mut table {
-        functions::derive(spec, function)?;
+        shape::derive(spec, function)?;
     }
     let mut all = vec![
         super::rust("crates/python/src/generated/functions.rs", &functions(root, spec, &table)?)?,

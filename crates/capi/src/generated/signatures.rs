@@ -60,6 +60,8 @@ const _: unsafe extern "C" fn(aclrtAllocatorDesc, aclrtAllocatorGetAddrFromBlock
 const _: unsafe extern "C" fn(aclrtAllocatorDesc, aclrtAllocator) -> aclError =
     crate::allocator::aclrtAllocatorSetObjToDesc;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::allocator::aclrtAllocatorUnregister;
+const _: unsafe extern "C" fn(*const c_char, *mut i32) -> aclError =
+    crate::capability::aclrtCheckArchCompatibility;
 const _: unsafe extern "C" fn(*mut *mut c_void, u32, u32, *mut u32, u32) -> aclError =
     crate::memory::aclrtCheckMemType;
 const _: unsafe extern "C" fn(*mut aclrtCntNotify, u64) -> aclError = crate::notify::aclrtCntNotifyCreate;

@@ -50,6 +50,8 @@ impl Region {
         if unsafe { libc::madvise(base as *mut libc::c_void, all, libc::MADV_DONTFORK) } != 0 {
             return Err(errno());
         }
+        // SAFETY: as above. A core file would hold the whole reserved range. A refusal changes nothing else.
+        unsafe { libc::madvise(base as *mut libc::c_void, all, libc::MADV_DONTDUMP) };
         Ok(region)
     }
 

@@ -13,17 +13,23 @@ use pyo3::types::PyTuple;
 
 use crate::absent::{no_such, unknown_arguments};
 use crate::fast::fast;
+use crate::known;
 use crate::library::table;
+use crate::owner::look;
 use crate::text::text;
 
 /// Ends the use of the runtime. Waits for what is still running.
 fn acl_finalize(py: Python<'_>) -> aclError {
+    look(py);
+    known::forget_all();
     py.detach(|| unsafe { (table().aclFinalize)() })
 }
 
 /// Gives back one acl.init; the runtime ends with the last one.
 fn acl_finalize_reference(py: Python<'_>) -> (u64, aclError) {
     let mut out_ref_count = 0u64;
+    look(py);
+    known::forget_all();
     let ret = py.detach(|| unsafe { (table().aclFinalizeReference)((&raw mut out_ref_count).cast()) });
     (out_ref_count, ret)
 }
@@ -72,6 +78,7 @@ fn acl_create_data_buffer(_: Python<'_>, data: usize, size: usize) -> usize {
 
 /// Ends a description made by create_data_buffer; the memory stays.
 fn acl_destroy_data_buffer(py: Python<'_>, buffer: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclDestroyDataBuffer)(buffer as _) })
 }
 
@@ -451,11 +458,15 @@ fn rt_set_device(_: Python<'_>, device_id: i32) -> aclError {
 
 /// Gives back one set_device; the device's resources go with the last one.
 fn rt_reset_device(py: Python<'_>, device_id: i32) -> aclError {
+    look(py);
+    known::forget_all();
     py.detach(|| unsafe { (table().aclrtResetDevice)(device_id) })
 }
 
 /// Releases a device's resources however often it was set.
 fn rt_reset_device_force(py: Python<'_>, device_id: i32) -> aclError {
+    look(py);
+    known::forget_all();
     py.detach(|| unsafe { (table().aclrtResetDeviceForce)(device_id) })
 }
 
@@ -506,6 +517,7 @@ fn rt_query_device_status(_: Python<'_>, device_id: i32) -> (u32, aclError) {
 
 /// Stops everything that runs on a device.
 fn rt_device_task_abort(py: Python<'_>, device_id: i32, timeout: u32) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtDeviceTaskAbort)(device_id, timeout) })
 }
 
@@ -550,6 +562,7 @@ fn rt_set_device_res_limit(_: Python<'_>, device_id: i32, r#type: u32, value: u3
 
 /// Takes back the core limits of this process on a device.
 fn rt_reset_device_res_limit(py: Python<'_>, device_id: i32) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtResetDeviceResLimit)(device_id) })
 }
 
@@ -637,6 +650,7 @@ fn rt_create_context(_: Python<'_>, device_id: i32) -> (usize, aclError) {
 
 /// Destroys a context made by create_context.
 fn rt_destroy_context(py: Python<'_>, context: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtDestroyContext)(context as _) })
 }
 
@@ -659,6 +673,7 @@ fn rt_get_overflow_status(_: Python<'_>, output_addr: usize, output_size: usize,
 
 /// Has a stream clear its overflow flag.
 fn rt_reset_overflow_status(py: Python<'_>, stream: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtResetOverflowStatus)(stream as _) })
 }
 
@@ -711,11 +726,13 @@ fn rt_create_stream_with_config(_: Python<'_>, priority: i32, flag: i32) -> (usi
 
 /// Destroys a stream when its tasks are done.
 fn rt_destroy_stream(py: Python<'_>, stream: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtDestroyStream)(stream as _) })
 }
 
 /// Destroys a stream at once.
 fn rt_destroy_stream_force(py: Python<'_>, stream: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtDestroyStreamForce)(stream as _) })
 }
 
@@ -745,6 +762,7 @@ fn rt_stream_query(_: Python<'_>, stream: usize) -> (u32, aclError) {
 
 /// Drops the tasks of a stream.
 fn rt_stream_abort(py: Python<'_>, stream: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtStreamAbort)(stream as _) })
 }
 
@@ -777,6 +795,7 @@ fn rt_set_stream_res_limit(_: Python<'_>, stream: usize, r#type: i32, value: u32
 
 /// Takes back the core limits of a stream.
 fn rt_reset_stream_res_limit(py: Python<'_>, stream: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtResetStreamResLimit)(stream as _) })
 }
 
@@ -820,21 +839,25 @@ fn rt_create_event_ex_with_flag(_: Python<'_>, flag: u32) -> (usize, aclError) {
 
 /// Destroys an event.
 fn rt_destroy_event(py: Python<'_>, event: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtDestroyEvent)(event as _) })
 }
 
 /// Waits until all tasks of a stream are done.
 fn rt_synchronize_stream(py: Python<'_>, stream: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtSynchronizeStream)(stream as _) })
 }
 
 /// Waits until all tasks of a stream are done, at most so long; -1 is for ever.
 fn rt_synchronize_stream_with_timeout(py: Python<'_>, stream: usize, timeout: i32) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtSynchronizeStreamWithTimeout)(stream as _, timeout) })
 }
 
 /// Waits for one callback of the streams that this thread is subscribed to, and runs it on this thread.
 fn rt_process_report(py: Python<'_>, timeout: i32) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtProcessReport)(timeout) })
 }
 
@@ -845,16 +868,19 @@ fn rt_subscribe_report(_: Python<'_>, thread_id: u64, stream: usize) -> aclError
 
 /// Ends subscribe_report.
 fn rt_unsubscribe_report(py: Python<'_>, thread_id: u64, stream: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtUnSubscribeReport)(thread_id, stream as _) })
 }
 
 /// Waits until all streams of this thread's device are done.
 fn rt_synchronize_device(py: Python<'_>) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtSynchronizeDevice)() })
 }
 
 /// Waits until all streams of this thread's device are done, at most so long; -1 is for ever.
 fn rt_synchronize_device_with_timeout(py: Python<'_>, timeout: i32) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtSynchronizeDeviceWithTimeout)(timeout) })
 }
 
@@ -865,6 +891,7 @@ fn rt_record_event(_: Python<'_>, event: usize, stream: usize) -> aclError {
 
 /// Has a stream clear an event.
 fn rt_reset_event(py: Python<'_>, event: usize, stream: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtResetEvent)(event as _, stream as _) })
 }
 
@@ -891,11 +918,13 @@ fn rt_query_event_wait_status(_: Python<'_>, event: usize) -> (u32, aclError) {
 
 /// Waits until what an event marks is done.
 fn rt_synchronize_event(py: Python<'_>, event: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtSynchronizeEvent)(event as _) })
 }
 
 /// Waits until what an event marks is done, at most so long; -1 is for ever.
 fn rt_synchronize_event_with_timeout(py: Python<'_>, event: usize, timeout: i32) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtSynchronizeEventWithTimeout)(event as _, timeout) })
 }
 
@@ -929,6 +958,7 @@ fn rt_get_event_avail_num(_: Python<'_>) -> (u32, aclError) {
 
 /// Lets the further tasks of a stream wait for an event. Stream first, as in C.
 fn rt_stream_wait_event(py: Python<'_>, stream: usize, event: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtStreamWaitEvent)(stream as _, event as _) })
 }
 
@@ -1038,6 +1068,9 @@ fn rt_cmo_async(_: Python<'_>, src: usize, size: usize, cmo_type: i32, stream: u
 fn rt_malloc(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
     let mut out_ptr = 0usize;
     let ret = unsafe { (table().aclrtMalloc)((&raw mut out_ptr).cast(), size, policy as u32) };
+    if ret == 0 {
+        known::allocated(out_ptr, size);
+    }
     (out_ptr, ret)
 }
 
@@ -1045,6 +1078,9 @@ fn rt_malloc(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
 fn rt_malloc_align32(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
     let mut out_ptr = 0usize;
     let ret = unsafe { (table().aclrtMallocAlign32)((&raw mut out_ptr).cast(), size, policy as u32) };
+    if ret == 0 {
+        known::allocated(out_ptr, size);
+    }
     (out_ptr, ret)
 }
 
@@ -1052,11 +1088,16 @@ fn rt_malloc_align32(_: Python<'_>, size: usize, policy: i32) -> (usize, aclErro
 fn rt_malloc_cached(_: Python<'_>, size: usize, policy: i32) -> (usize, aclError) {
     let mut out_ptr = 0usize;
     let ret = unsafe { (table().aclrtMallocCached)((&raw mut out_ptr).cast(), size, policy as u32) };
+    if ret == 0 {
+        known::allocated(out_ptr, size);
+    }
     (out_ptr, ret)
 }
 
 /// Frees device memory.
 fn rt_free(py: Python<'_>, ptr: usize) -> aclError {
+    look(py);
+    known::freed(ptr);
     py.detach(|| unsafe { (table().aclrtFree)(ptr as _) })
 }
 
@@ -1064,33 +1105,40 @@ fn rt_free(py: Python<'_>, ptr: usize) -> aclError {
 fn rt_malloc_host(_: Python<'_>, size: usize) -> (usize, aclError) {
     let mut out_host_ptr = 0usize;
     let ret = unsafe { (table().aclrtMallocHost)((&raw mut out_host_ptr).cast(), size) };
+    if ret == 0 {
+        known::allocated(out_host_ptr, size);
+    }
     (out_host_ptr, ret)
 }
 
 /// Frees memory of malloc_host.
 fn rt_free_host(py: Python<'_>, host_ptr: usize) -> aclError {
+    look(py);
+    known::freed(host_ptr);
     py.detach(|| unsafe { (table().aclrtFreeHost)(host_ptr as _) })
 }
 
 /// Sets count bytes of host or device memory to a value, before it returns.
 fn rt_memset(py: Python<'_>, ptr: usize, max_count: usize, value: i32, count: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtMemset)(ptr as _, max_count, value, count) })
 }
 
 /// Has a stream set count bytes of memory to a value: synchronize_stream tells when it is done.
 fn rt_memset_async(
-    py: Python<'_>,
+    _: Python<'_>,
     ptr: usize,
     max_count: usize,
     value: i32,
     count: usize,
     stream: usize,
 ) -> aclError {
-    py.detach(|| unsafe { (table().aclrtMemsetAsync)(ptr as _, max_count, value, count, stream as _) })
+    unsafe { (table().aclrtMemsetAsync)(ptr as _, max_count, value, count, stream as _) }
 }
 
 /// Copies count bytes, before it returns. The addresses decide the direction, not kind.
 fn rt_memcpy(py: Python<'_>, dst: usize, dest_max: usize, src: usize, count: usize, kind: i32) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtMemcpy)(dst as _, dest_max, src as _, count, kind as u32) })
 }
 
@@ -1104,9 +1152,11 @@ fn rt_memcpy_async(
     kind: i32,
     stream: usize,
 ) -> aclError {
-    py.detach(|| unsafe {
+    look(py);
+    let copy = || unsafe {
         (table().aclrtMemcpyAsync)(dst as _, dest_max, src as _, count, kind as u32, stream as _)
-    })
+    };
+    if known::between(dst, src, count) { copy() } else { py.detach(copy) }
 }
 
 /// Like memcpy_async, but asks whether host memory is pinned in every generation: with memory that is not, the call drains the stream and copies itself. Deprecated in C.
@@ -1119,6 +1169,7 @@ fn rt_memcpy_async_with_condition(
     kind: i32,
     stream: usize,
 ) -> aclError {
+    look(py);
     py.detach(|| unsafe {
         (table().aclrtMemcpyAsyncWithCondition)(dst as _, dest_max, src as _, count, kind as u32, stream as _)
     })
@@ -1135,6 +1186,7 @@ fn rt_memcpy2d(
     height: usize,
     kind: i32,
 ) -> aclError {
+    look(py);
     py.detach(|| unsafe {
         (table().aclrtMemcpy2d)(dst as _, dpitch, src as _, spitch, width, height, kind as u32)
     })
@@ -1152,6 +1204,7 @@ fn rt_memcpy2d_async(
     kind: i32,
     stream: usize,
 ) -> aclError {
+    look(py);
     py.detach(|| unsafe {
         (table().aclrtMemcpy2dAsync)(
             dst as _,
@@ -1203,11 +1256,13 @@ fn rt_reserve_mem_address(
 
 /// Gives reserved addresses back.
 fn rt_release_mem_address(py: Python<'_>, ptr: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtReleaseMemAddress)(ptr as _) })
 }
 
 /// Frees memory of malloc_physical.
 fn rt_free_physical(py: Python<'_>, handle: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtFreePhysical)(handle as _) })
 }
 
@@ -1218,6 +1273,7 @@ fn rt_map_mem(_: Python<'_>, ptr: usize, size: usize, offset: usize, handle: usi
 
 /// Takes memory away from reserved addresses.
 fn rt_unmap_mem(py: Python<'_>, ptr: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtUnmapMem)(ptr as _) })
 }
 
@@ -1273,6 +1329,7 @@ fn rt_host_get_device_pointer(_: Python<'_>, host_ptr: usize, flag: u32) -> (usi
 
 /// Ends a registration of host memory.
 fn rt_host_unregister(py: Python<'_>, ptr: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtHostUnregister)(ptr as _) })
 }
 
@@ -1285,6 +1342,7 @@ fn rt_get_memcpy_desc_size(_: Python<'_>, kind: i32) -> (usize, aclError) {
 
 /// Has a stream do a described copy.
 fn rt_memcpy_async_with_desc(py: Python<'_>, desc: usize, kind: i32, stream: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtMemcpyAsyncWithDesc)(desc as _, kind as u32, stream as _) })
 }
 
@@ -1309,6 +1367,7 @@ fn rt_ipc_mem_import_by_key(key: CString, flag: u64) -> (usize, aclError) {
 #[pyfunction]
 #[pyo3(name = "ipc_mem_close", signature = (key, /))]
 fn rt_ipc_mem_close(py: Python<'_>, key: CString) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtIpcMemClose)(key.as_ptr()) })
 }
 
@@ -1331,6 +1390,7 @@ fn rt_create_notify(_: Python<'_>, flag: u64) -> (usize, aclError) {
 
 /// Destroys a notify.
 fn rt_destroy_notify(py: Python<'_>, notify: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtDestroyNotify)(notify as _) })
 }
 
@@ -1674,6 +1734,7 @@ fn rt_create_binary(_: Python<'_>, data: usize, data_len: usize) -> usize {
 
 /// Ends such a description.
 fn rt_destroy_binary(py: Python<'_>, binary: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtDestroyBinary)(binary as _) })
 }
 
@@ -1686,6 +1747,7 @@ fn rt_binary_load(_: Python<'_>, binary: usize) -> (usize, aclError) {
 
 /// Unloads kernels.
 fn rt_binary_unload(py: Python<'_>, bin_handle: usize) -> aclError {
+    look(py);
     py.detach(|| unsafe { (table().aclrtBinaryUnLoad)(bin_handle as _) })
 }
 

@@ -11,6 +11,7 @@ pub fn rows(r: &mut Rows) {
     cann(r);
     device_capability(r);
     platform(r);
+    arch(r);
 }
 
 fn types(r: &mut Rows) {
@@ -342,4 +343,17 @@ fn platform(r: &mut Rows) {
         assert_eq!(info(ACL_PLATFORM_NPU_ARCH, 64), (wanted, arch.to_owned()));
     });
     r.hardware("aclplatformGetDeviceInfo#07", "the platform's data are part of the library");
+}
+
+fn arch(r: &mut Rows) {
+    r.row("aclrtCheckArchCompatibility#01", |_| acl!(aclrtCheckArchCompatibility(null(), &mut 0)));
+    r.row("aclrtCheckArchCompatibility#02", |_| {
+        acl!(aclrtCheckArchCompatibility(c"Ascend910B1".as_ptr(), null_mut()))
+    });
+    r.row("aclrtCheckArchCompatibility#03", |_| acl!(aclrtCheckArchCompatibility(c"".as_ptr(), &mut 0)));
+    r.row("aclrtCheckArchCompatibility#04", |_| {
+        let own = acl!(aclrtGetSocName());
+        assert_eq!(get!(9, aclrtCheckArchCompatibility(own)), 1);
+        assert_eq!(get!(9, aclrtCheckArchCompatibility(c"Ascend000".as_ptr())), 0);
+    });
 }

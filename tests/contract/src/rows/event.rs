@@ -67,7 +67,9 @@ fn creation(r: &mut Rows) {
         }
         drop(events);
     };
-    for id in ["aclrtCreateEventExWithFlag#02", "aclrtCreateEventExWithFlag#03", "aclrtCreateEventExWithFlag#04"] {
+    for id in
+        ["aclrtCreateEventExWithFlag#02", "aclrtCreateEventExWithFlag#03", "aclrtCreateEventExWithFlag#04"]
+    {
         r.decided(id, unbounded);
     }
     r.row("aclrtCreateEventExWithFlag#17", unbounded);
@@ -115,7 +117,8 @@ fn flags(r: &mut Rows) {
             ("DEVICE_USE_ONLY", ACL_EVENT_DEVICE_USE_ONLY),
         ];
         // Those that the product has; each alone, and the first ones together.
-        let known: Vec<u32> = named.iter().filter(|(name, _)| knows(name)(t.target)).map(|(_, flag)| *flag).collect();
+        let known: Vec<u32> =
+            named.iter().filter(|(name, _)| knows(name)(t.target)).map(|(_, flag)| *flag).collect();
         assert!(known.len() >= 2);
         let mut codes: Vec<i32> = known.iter().map(|flag| with_flag(*flag)).collect();
         codes.push(with_flag(ACL_EVENT_TIME_LINE | ACL_EVENT_SYNC));
@@ -237,7 +240,8 @@ type Record = fn(aclrtEvent, aclrtStream) -> i32;
 
 fn record(r: &mut Rows) {
     let plain: Record = |event, stream| acl!(aclrtRecordEvent(event, stream));
-    let flagged: Record = |event, stream| acl!(aclrtRecordEventWithFlag(event, stream, ACL_EVENT_RECORD_DEFAULT));
+    let flagged: Record =
+        |event, stream| acl!(aclrtRecordEventWithFlag(event, stream, ACL_EVENT_RECORD_DEFAULT));
     let null_stream = |record: Record| {
         let event = Event::new();
         let gate = Gate::new();
@@ -306,7 +310,9 @@ fn with_record(event: &Event, flag: u32) -> i32 {
 
 fn record_with_flag(r: &mut Rows) {
     let external = |_: &Test<'_>| with_record(&Event::ex(ACL_EVENT_SYNC), ACL_EVENT_RECORD_EXTERNAL);
-    r.row("aclrtRecordEventWithFlag#07", |_| [2, u32::MAX].map(|flag| with_record(&Event::ex(ACL_EVENT_SYNC), flag)));
+    r.row("aclrtRecordEventWithFlag#07", |_| {
+        [2, u32::MAX].map(|flag| with_record(&Event::ex(ACL_EVENT_SYNC), flag))
+    });
     r.row("aclrtRecordEventWithFlag#09", external);
     r.decided("aclrtRecordEventWithFlag#10", external);
     r.needs("aclrtRecordEventWithFlag#11", "aclmdlRICaptureBegin");
@@ -368,7 +374,8 @@ fn reset(r: &mut Rows) {
         let stream = other.enter(Stream::new);
         acl!(aclrtResetEvent(Event::with(ACL_EVENT_SYNC).h(), stream.h()))
     });
-    r.row("aclrtResetEvent#08", move |_| reset(&Event::with(ACL_EVENT_DEVICE_USE_ONLY))).only(knows("DEVICE_USE_ONLY"));
+    r.row("aclrtResetEvent#08", move |_| reset(&Event::with(ACL_EVENT_DEVICE_USE_ONLY)))
+        .only(knows("DEVICE_USE_ONLY"));
 }
 
 /// A stream waits for an event of another one, which is held: what comes later waits, too.
@@ -421,8 +428,10 @@ fn wait(r: &mut Rows) {
     .alone_device()
     .having("aclrtSetOpWaitTimeout");
     r.row("aclrtStreamWaitEvent#06", move |_| plain(Stream::new().h(), Event::with(ACL_EVENT_TIME_LINE).h()));
-    r.row("aclrtStreamWaitEvent#07", move |_| plain(Stream::new().h(), Event::with(ACL_EVENT_DEVICE_USE_ONLY).h()))
-        .only(knows("DEVICE_USE_ONLY"));
+    r.row("aclrtStreamWaitEvent#07", move |_| {
+        plain(Stream::new().h(), Event::with(ACL_EVENT_DEVICE_USE_ONLY).h())
+    })
+    .only(knows("DEVICE_USE_ONLY"));
     r.row("aclrtStreamWaitEvent#08", move |_| {
         let other = Context::new(0);
         let stream = other.enter(Stream::new);
@@ -450,17 +459,24 @@ fn wait_with_flag(r: &mut Rows) {
     r.row("aclrtStreamWaitEventWithFlag#01", |_| {
         acl!(aclrtStreamWaitEventWithFlag(Stream::new().h(), null_mut(), 0, ACL_EVENT_WAIT_DEFAULT))
     });
-    r.row("aclrtStreamWaitEventWithFlag#02", |_| [2, u32::MAX].map(|flag| with_wait(&Event::ex(ACL_EVENT_SYNC), 0, flag)));
+    r.row("aclrtStreamWaitEventWithFlag#02", |_| {
+        [2, u32::MAX].map(|flag| with_wait(&Event::ex(ACL_EVENT_SYNC), 0, flag))
+    });
     r.row("aclrtStreamWaitEventWithFlag#03", |_| with_wait(&Event::ex(ACL_EVENT_SYNC), 5, EXTERNAL));
     r.decided("aclrtStreamWaitEventWithFlag#04", |_| {
-        expires(|stream, event| acl!(aclrtStreamWaitEventWithFlag(stream, event, 200, ACL_EVENT_WAIT_DEFAULT)));
+        expires(|stream, event| {
+            acl!(aclrtStreamWaitEventWithFlag(stream, event, 200, ACL_EVENT_WAIT_DEFAULT))
+        });
     });
     r.row("aclrtStreamWaitEventWithFlag#05", |_| with_wait(&Event::ex(ACL_EVENT_SYNC), 0, EXTERNAL));
     r.needs("aclrtStreamWaitEventWithFlag#06", "aclmdlRICaptureBegin");
     r.row("aclrtStreamWaitEventWithFlag#07", |_| {
         let event = Event::ex(ACL_EVENT_SYNC);
         with_wait(&event, 0, EXTERNAL);
-        [with_wait(&event, 0, ACL_EVENT_WAIT_DEFAULT), acl!(aclrtStreamWaitEvent(Stream::new().h(), event.h()))]
+        [
+            with_wait(&event, 0, ACL_EVENT_WAIT_DEFAULT),
+            acl!(aclrtStreamWaitEvent(Stream::new().h(), event.h())),
+        ]
     });
     r.needs("aclrtStreamWaitEventWithFlag#08", "aclmdlRICaptureBegin");
     r.needs("aclrtStreamWaitEventWithFlag#09", "aclmdlRICaptureBegin");
@@ -490,7 +506,9 @@ fn wait_with_timeout(r: &mut Rows) {
         expires(|stream, event| plain(stream, event, 200));
     });
     r.row("aclrtStreamWaitEventWithTimeout#03", move |_| plain(Stream::new().h(), null_mut(), 0));
-    r.decided("aclrtStreamWaitEventWithTimeout#04", move |_| expires(|stream, event| plain(stream, event, 200)));
+    r.decided("aclrtStreamWaitEventWithTimeout#04", move |_| {
+        expires(|stream, event| plain(stream, event, 200))
+    });
     r.decided("aclrtStreamWaitEventWithTimeout#05", move |_| {
         expires(|stream, event| plain(stream, event, 200));
     });

@@ -80,7 +80,8 @@ fn query(r: &mut Rows) {
         stream.wait();
         code
     });
-    r.row("aclrtQueryEventStatus#06", |_| acl!(aclrtQueryEventStatus(external().h(), &mut 0))).only(external_exists);
+    r.row("aclrtQueryEventStatus#06", |_| acl!(aclrtQueryEventStatus(external().h(), &mut 0)))
+        .only(external_exists);
     r.needs("aclrtQueryEventStatus#07", "aclmdlRICaptureBegin");
     let extended = |_: &Test<'_>| acl!(aclrtQueryEventWaitStatus(Event::ex(ACL_EVENT_SYNC).h(), &mut 0));
     r.row("aclrtQueryEventWaitStatus#01", |_| acl!(aclrtQueryEventWaitStatus(null_mut(), &mut 0)));
@@ -138,7 +139,9 @@ fn timeouts(r: &mut Rows) {
         code
     };
     r.row("aclrtSynchronizeEventWithTimeout#01", move |_| both(plain));
-    r.row("aclrtSynchronizeEventWithTimeout#02", move |_| [plain(null_mut(), -2), plain(done().h(), i32::MIN)]);
+    r.row("aclrtSynchronizeEventWithTimeout#02", move |_| {
+        [plain(null_mut(), -2), plain(done().h(), i32::MIN)]
+    });
     r.row("aclrtSynchronizeEventWithTimeout#03", move |_| plain(done().h(), 0));
     r.decided("aclrtSynchronizeEventWithTimeout#04", move |_| plain(done().h(), 0));
     r.row("aclrtSynchronizeEventWithTimeout#05", move |_| plain(null_mut(), 5));
@@ -203,8 +206,10 @@ fn elapsed(r: &mut Rows) {
         let (start, end) = (done(), done());
         acl!(aclrtEventElapsedTime(&mut 0.0, start.h(), end.h()))
     });
-    r.row("aclrtEventElapsedTime#08", move |_| [call(external().h(), done().h()), call(done().h(), external().h())])
-        .only(external_exists);
+    r.row("aclrtEventElapsedTime#08", move |_| {
+        [call(external().h(), done().h()), call(done().h(), external().h())]
+    })
+    .only(external_exists);
     r.needs("aclrtEventElapsedTime#09", "aclmdlRICaptureBegin");
     r.row("aclrtEventElapsedTime#10", |_| {
         let (start, end) = apart();
@@ -227,11 +232,15 @@ fn timestamp(r: &mut Rows) {
         let stamp = get!(0, aclrtEventGetTimestamp(event.h()));
         assert!((before..=clock()).contains(&stamp), "{stamp} is not between {before} and {}", clock());
     });
-    r.row("aclrtEventGetTimestamp#04", |_| acl!(aclrtEventGetTimestamp(external().h(), &mut 0))).only(external_exists);
+    r.row("aclrtEventGetTimestamp#04", |_| acl!(aclrtEventGetTimestamp(external().h(), &mut 0)))
+        .only(external_exists);
     r.needs("aclrtEventGetTimestamp#05", "aclmdlRICaptureBegin");
     r.decided("aclrtEventGetTimestamp#06", |_| {
         let (stream, event, gate) = pending();
-        let codes = [acl!(aclrtEventGetTimestamp(event.h(), &mut 0)), acl!(aclrtEventGetTimestamp(Event::new().h(), &mut 0))];
+        let codes = [
+            acl!(aclrtEventGetTimestamp(event.h(), &mut 0)),
+            acl!(aclrtEventGetTimestamp(Event::new().h(), &mut 0)),
+        ];
         gate.open();
         stream.wait();
         codes

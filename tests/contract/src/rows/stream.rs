@@ -59,7 +59,8 @@ fn exhausted(t: &Test<'_>) -> i32 {
 fn create(r: &mut Rows) {
     r.row("aclrtCreateStream#01", |_| acl!(aclrtCreateStream(null_mut())));
     r.row("aclrtCreateStream#02", |_| assert_eq!(priority(Stream::new().h()), 0));
-    for id in ["aclrtCreateStream#03", "aclrtCreateStream#04", "aclrtCreateStream#05", "aclrtCreateStream#06"] {
+    for id in ["aclrtCreateStream#03", "aclrtCreateStream#04", "aclrtCreateStream#05", "aclrtCreateStream#06"]
+    {
         r.row(id, exhausted);
     }
     r.row("aclrtCreateStream#07", |_| {
@@ -304,7 +305,9 @@ fn failure_mode(r: &mut Rows) {
     r.row("aclrtSetStreamFailureMode#06", spreads(|stream| mode(stream, STOP)));
     r.row(
         "aclrtSetStreamAttribute#10",
-        spreads(|stream| set(stream, ACL_STREAM_ATTR_FAILURE_MODE, aclrtStreamAttrValue { failureMode: STOP })),
+        spreads(|stream| {
+            set(stream, ACL_STREAM_ATTR_FAILURE_MODE, aclrtStreamAttrValue { failureMode: STOP })
+        }),
     );
     r.row("aclrtSetStreamFailureMode#07", |_| mode(null_mut(), STOP));
     r.decided("aclrtSetStreamFailureMode#08", |_| [mode(null_mut(), STOP), mode(null_mut(), CONTINUE)]);
@@ -320,9 +323,14 @@ fn failure_mode(r: &mut Rows) {
         let stream = Stream::new();
         [2, u32::MAX].map(|flag| acl!(aclrtSetStreamOverflowSwitch(stream.h(), flag)))
     });
-    r.hardware("aclrtSetStreamOverflowSwitch#02", "no computation of this runtime overflows, so no task can show it");
+    r.hardware(
+        "aclrtSetStreamOverflowSwitch#02",
+        "no computation of this runtime overflows, so no task can show it",
+    );
     r.needs("aclrtSetStreamOverflowSwitch#03", "aclmdlRICaptureBegin");
-    r.row("aclrtGetStreamOverflowSwitch#01", |_| acl!(aclrtGetStreamOverflowSwitch(Stream::new().h(), null_mut())));
+    r.row("aclrtGetStreamOverflowSwitch#01", |_| {
+        acl!(aclrtGetStreamOverflowSwitch(Stream::new().h(), null_mut()))
+    });
     r.row("aclrtGetStreamOverflowSwitch#02", |_| {
         let stream = Stream::new();
         assert_eq!(get!(9, aclrtGetStreamOverflowSwitch(stream.h())), 0);
@@ -376,7 +384,9 @@ fn synchronize(r: &mut Rows) {
         let stream = Stream::new();
         awaits(stream.h(), || {}, || stream.wait());
     });
-    r.row("aclrtSynchronizeStream#02", |_| awaits(null_mut(), || {}, || ok!(aclrtSynchronizeStream(null_mut()))));
+    r.row("aclrtSynchronizeStream#02", |_| {
+        awaits(null_mut(), || {}, || ok!(aclrtSynchronizeStream(null_mut())))
+    });
     r.row("aclrtSynchronizeStream#03", |t| {
         if t.supports("aclrtCreateStreamWithConfig") {
             unwaitable(|stream| ok!(aclrtSynchronizeStream(stream)));
@@ -418,7 +428,10 @@ fn synchronize(r: &mut Rows) {
         });
         code.unwrap_or(-1)
     });
-    r.hardware("aclrtSynchronizeStream#08", "these ends of tasks come from models, sockets and overflows, which nothing here brings about");
+    r.hardware(
+        "aclrtSynchronizeStream#08",
+        "these ends of tasks come from models, sockets and overflows, which nothing here brings about",
+    );
 }
 
 fn wait_for(stream: aclrtStream, timeout: i32) -> i32 {
@@ -494,7 +507,11 @@ fn abort(r: &mut Rows) {
     r.row("aclrtStreamAbort#04", |_| {
         let stream = Stream::new();
         ok!(aclrtStreamAbort(stream.h()));
-        [acl!(aclrtSynchronizeStream(stream.h())), wait_for(stream.h(), 5), acl!(aclrtSynchronizeStream(stream.h()))]
+        [
+            acl!(aclrtSynchronizeStream(stream.h())),
+            wait_for(stream.h(), 5),
+            acl!(aclrtSynchronizeStream(stream.h())),
+        ]
     });
     r.decided("aclrtStreamAbort#05", |_| acl!(aclrtStreamAbort(Stream::with(0, ACL_STREAM_PERSISTENT).h())));
     r.row("aclrtStreamAbort#06", |_| {
@@ -578,7 +595,9 @@ fn attributes(r: &mut Rows) {
     r.row("aclrtGetStreamAttribute#01", |_| {
         acl!(aclrtGetStreamAttribute(Stream::new().h(), ACL_STREAM_ATTR_USER_CUSTOM_TAG, null_mut()))
     });
-    r.row("aclrtSetStreamAttribute#02", |_| [0, 6, u32::MAX].map(|kind| set(Stream::new().h(), kind, number(0))));
+    r.row("aclrtSetStreamAttribute#02", |_| {
+        [0, 6, u32::MAX].map(|kind| set(Stream::new().h(), kind, number(0)))
+    });
     r.row("aclrtGetStreamAttribute#02", |_| [0, 6, u32::MAX].map(|kind| ask(Stream::new().h(), kind)));
     r.row("aclrtSetStreamAttribute#03", |_| {
         let default = get!(null_mut(), aclrtCtxGetCurrentDefaultStream());
@@ -609,7 +628,10 @@ fn attributes(r: &mut Rows) {
     r.row("aclrtGetStreamAttribute#06", priorities);
     r.decided("aclrtSetStreamAttribute#07", |_| set(Stream::new().h(), ACL_STREAM_ATTR_PRIORITY, number(1)));
     r.decided("aclrtGetStreamAttribute#07", |_| ask(Stream::new().h(), ACL_STREAM_ATTR_PRIORITY));
-    r.hardware("aclrtSetStreamAttribute#08", "no computation of this runtime overflows, so no task can show it");
+    r.hardware(
+        "aclrtSetStreamAttribute#08",
+        "no computation of this runtime overflows, so no task can show it",
+    );
     r.decided("aclrtSetStreamAttribute#09", |_| {
         let default = get!(null_mut(), aclrtCtxGetCurrentDefaultStream());
         let stop = aclrtStreamAttrValue { failureMode: STOP };
@@ -633,7 +655,8 @@ fn attributes(r: &mut Rows) {
     r.row("aclrtSetStreamAttribute#14", |t| {
         assert!(!t.supports("aclrtSetStreamOverflowSwitch"));
         let stream = Stream::new();
-        [ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK, ACL_STREAM_ATTR_USER_CUSTOM_TAG].map(|kind| set(stream.h(), kind, number(1)))
+        [ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK, ACL_STREAM_ATTR_USER_CUSTOM_TAG]
+            .map(|kind| set(stream.h(), kind, number(1)))
     })
     .only(|target| !target.product.has("failure_mode_default_stream"));
 }
@@ -652,9 +675,8 @@ fn all_told() -> Vec<(usize, aclrtStreamState, usize)> {
 }
 
 fn listeners(r: &mut Rows) {
-    let register = |name: *const std::ffi::c_char, callback| {
-        acl!(aclrtRegStreamStateCallback(name, callback, at(0x77)))
-    };
+    let register =
+        |name: *const std::ffi::c_char, callback| acl!(aclrtRegStreamStateCallback(name, callback, at(0x77)));
     r.row("aclrtRegStreamStateCallback#01", move |_| register(null(), Some(told)));
     r.decided("aclrtRegStreamStateCallback#02", move |_| {
         assert_eq!(register(c"one".as_ptr(), Some(told)), 0);

@@ -40,7 +40,11 @@ fn seconds(r: &mut Rows) {
         for seconds in [0, 1, 60] {
             ok!(aclrtSetOpExecuteTimeOut(seconds));
             if t.supports("aclrtGetOpExecuteTimeout") {
-                let us = if seconds == 0 { MOST * interval_us(t) } else { rounded(t, u64::from(seconds) * 1_000_000) };
+                let us = if seconds == 0 {
+                    MOST * interval_us(t)
+                } else {
+                    rounded(t, u64::from(seconds) * 1_000_000)
+                };
                 assert_eq!(effective_ms(), as_ms(us), "{seconds} s");
             }
         }
@@ -105,7 +109,10 @@ fn microseconds(r: &mut Rows) {
     .alone_device();
     let fine = "products.csv gives every product an interval above 100000 us (ours), as its maximum of 1091 s demands";
     r.hardware("aclrtSetOpExecuteTimeOutV2#03", fine);
-    r.hardware("aclrtSetOpExecuteTimeOutV2#04", "there are no AI CPU operators here whose limit could be seen");
+    r.hardware(
+        "aclrtSetOpExecuteTimeOutV2#04",
+        "there are no AI CPU operators here whose limit could be seen",
+    );
     r.row("aclrtSetOpExecuteTimeOutV2#05", move |t| {
         let us = actual(set, 2_000_000);
         assert_eq!((us, effective_ms()), (rounded(t, 2_000_000), as_ms(us)));
@@ -119,7 +126,10 @@ fn microseconds(r: &mut Rows) {
     })
     .bare();
     r.hardware("aclrtSetOpExecuteTimeOutV2#08", NO_KERNEL);
-    r.hardware("aclrtSetOpExecuteTimeOutV2#09", "there are no AI CPU operators here whose limit could be seen");
+    r.hardware(
+        "aclrtSetOpExecuteTimeOutV2#09",
+        "there are no AI CPU operators here whose limit could be seen",
+    );
     r.row("aclrtSetOpExecuteTimeOutV2#10", move |t| {
         for us in [1, 1_000_000, interval_us(t), interval_us(t) + 1, u64::MAX] {
             assert_eq!(actual(set, us), rounded(t, us), "{us} us");

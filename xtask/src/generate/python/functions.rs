@@ -4,40 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::super::ctype;
-use super::super::spec::{Param, Spec};
+use super::super::spec::Spec;
+use super::gil::{learns, waits};
+use super::shape::{Kind, extracted, is_number, kind, resolve};
 use super::stubs::facts;
-use super::{Args, PyFunction, Result, Returns, Ty, Value, find, snake};
-
-/// Calls that can wait for a stream, or for threads of the runtime, begin like this behind `aclrt` or `acl`.
-///
-/// ours: the binding's own choice (column releases_gil) leaves out calls which wait as well, and a Python callback that such a
-/// call waits for would then never run. Asynchronous copies are here, since pageable memory drains the stream first.
-const WAITING: [&str; 18] = [
-    "Synchronize",
-    "Memcpy",
-    "Memset",
-    "Free",
-    "Destroy",
-    "Reset",
-    "Finalize",
-    "ProcessReport",
-    "StreamAbort",
-    "StreamWaitEvent",
-    "DeviceTaskAbort",
-    "HostUnregister",
-    "UnmapMem",
-    "ReleaseMemAddress",
-    "IpcMemClose",
-    "UnSubscribeReport",
-    "BinaryUnLoad",
-    "NotifyBatchReset",
-];
-
-/// Whether the GIL is released during the call of this C function.
-pub fn waits(c: &str) -> bool {
-    let rest = c.strip_prefix("aclrt").or_else(|| c.strip_prefix("acl")).unwrap_or(c);
-    WAITING.iter().any(|start| rest.starts_with(start))
-}
+use super::{Args, PyFunction, Result, Returns, Ty, Value, find};
 
 /// The text of the file.
 pub fn text(root: &Path, spec: &Spec, table: &[PyFunction]) -> Result<String> {
@@ -87,141 +58,11 @@ use pyo3::types::PyTuple;
 
 use crate::absent::{no_such, unknown_arguments};
 use crate::fast::fast;
+use crate::known;
 use crate::library::table;
+use crate::owner::look;
 use crate::text::text;
 ";
-
-/// Gives a function of which only the name is known the arguments and the shape that follow from the C function: its
-/// in-parameters in order; its out-parameters and the code.
-pub fn derive(spec: &Spec, function: &mut PyFunction) -> Result<()> {
-    let Args::Unknown = function.args else { return Ok(()) };
-    let code = Value { name: "ret".into(), ty: Ty::I32 };
-    let Some(c) = find(spec, &function.c) else {
-        function.returns = Returns::One(code);
-        return Ok(());
-    };
-    let (mut args, mut values, mut plain) = (Vec::new(), Vec::new(), true);
-    for param in &c.params {
-        let name = snake(&param.name);
-        match kind(spec, param)? {
-            Kind::Out(_) => values.push(Value { name, ty: Ty::Word }),
-            Kind::Pointer => args.push(Value { name, ty: Ty::Word }),
-            Kind::Text => args.push(Value { name, ty: Ty::Str }),
-            Kind::Number(ty) => args.push(Value { name, ty: narrowest(&ty) }),
-            Kind::Other => plain = false,
-        }
-    }
-    if plain {
-        function.args = Args::Known(args);
-    }
-    function.returns = match c.returns.as_str() {
-        "void" => Returns::Nothing,
-        "aclError" if values.is_empty() => Returns::One(code),
-        "aclError" => {
-            values.push(code);
-            Returns::Tuple(values)
-        }
-        _ => Returns::One(Value { name: "value".into(), ty: Ty::Word }),
-    };
-    Ok(())
-}
-
-fn narrowest(rust: &str) -> Ty {
-    match rust {
-        "i32" => Ty::I32,
-        "u32" => Ty::U32,
-        "i64" => Ty::I64,
-        "u64" => Ty::U64,
-        "f32" => Ty::Float,
-        _ => Ty::Word,
-    }
-}
-
-/// How a C parameter looks from Python.
-enum Kind {
-    /// A number of this Rust type.
-    Number(String),
-    /// An address or a handle.
-    Pointer,
-    Text,
-    /// Filled by the call; the Rust type of the value.
-    Out(String),
-    /// Structures, arrays, callbacks.
-    Other,
-}
-
-fn kind(spec: &Spec, param: &Param) -> Result<Kind> {
-    if param.ty == "..." {
-        return Ok(Kind::Other);
-    }
-    let ty = resolve(spec, &ctype::rust(&param.ty)?);
-    Ok(match ty.as_str() {
-        "*const c_char" => Kind::Text,
-        "*mut c_char" => Kind::Other,
-        "*mut c_void" | "*const c_void" => Kind::Pointer,
-        ty if ty.starts_with("Option<") => Kind::Other,
-        ty => match ty.strip_prefix("*mut ").or_else(|| ty.strip_prefix("*const ")) {
-            None if is_number(ty) => Kind::Number(ty.to_string()),
-            None => Kind::Other,
-            // A structure that is known by pointer only is a handle.
-            Some(inner) if opaque(spec, inner) => Kind::Pointer,
-            Some(inner) if ty.starts_with("*mut ") => match resolve(spec, inner).as_str() {
-                number if is_number(number) => Kind::Out(number.to_string()),
-                "*mut c_void" => Kind::Out("usize".to_string()),
-                _ => Kind::Other,
-            },
-            Some(_) => Kind::Other,
-        },
-    })
-}
-
-fn is_number(ty: &str) -> bool {
-    matches!(ty, "i32" | "u32" | "i64" | "u64" | "u16" | "usize" | "f32")
-}
-
-fn opaque(spec: &Spec, name: &str) -> bool {
-    spec.typedefs.iter().any(|t| t.name == name && t.category == "opaque-struct-alias")
-}
-
-/// The Rust type below aliases and enums.
-fn resolve(spec: &Spec, ty: &str) -> String {
-    if spec.is_handle(ty) {
-        return "*mut c_void".to_string();
-    }
-    if let Some(e) = spec.find_enum(ty) {
-        return e.repr().to_string();
-    }
-    let alias = spec.typedefs.iter().find(|t| t.name == ty && t.category == "scalar-alias");
-    alias.and_then(|t| ctype::rust(&t.definition).ok()).unwrap_or_else(|| ty.to_string())
-}
-
-/// The Rust type that Python's number is read as, for a C parameter of type `c`: the table's, unless C has less room.
-fn extracted(ty: Ty, c: &str) -> &'static str {
-    let python = match ty {
-        Ty::I32 => "i32",
-        Ty::U32 => "u32",
-        Ty::I64 => "i64",
-        Ty::U64 => "u64",
-        Ty::U16 => "u16",
-        Ty::Float => "f32",
-        _ => "usize",
-    };
-    let narrow = match c {
-        "i32" => "i32",
-        "u32" => "u32",
-        "u16" => "u16",
-        _ => python,
-    };
-    if width(narrow) < width(python) { narrow } else { python }
-}
-
-fn width(ty: &str) -> u8 {
-    match ty {
-        "u16" => 2,
-        "i32" | "u32" | "f32" => 4,
-        _ => 8,
-    }
-}
 
 fn ident(name: &str) -> String {
     if name == "type" { "r#type".to_string() } else { name.to_string() }
@@ -329,10 +170,19 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<(String, Call)> {
         || matches!(&function.returns, Returns::One(value) if value.ty == Ty::Str);
     if waits(&c.name) {
         params.insert(0, "py: Python<'_>".to_string());
-        call = format!("py.detach(|| {call})");
+        before.push_str("    look(py);\n");
+        call = if c.name == "aclrtMemcpyAsync" {
+            format!(
+                "let copy = || {call};\n    if known::between(dst, src, count) {{ copy() }} else {{ py.detach(copy) }}"
+            )
+        } else {
+            format!("py.detach(|| {call})")
+        };
     } else if !texts {
         params.insert(0, "_: Python<'_>".to_string());
     }
+    let (learns_before, learns_after) = learns(&c.name);
+    before.push_str(learns_before);
     let (returns, after) = match (&function.returns, code) {
         (Returns::Nothing, _) => (String::new(), ";".to_string()),
         (Returns::One(value), false) if value.ty == Ty::Str => {
@@ -351,7 +201,7 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<(String, Call)> {
         _ if results.is_empty() => (" -> aclError".to_string(), String::new()),
         _ => {
             let types = results.iter().map(|name| out_type(&before, name)).collect::<Vec<_>>().join(", ");
-            call = format!("let ret = {call};\n    ({}, ret)", results.join(", "));
+            call = format!("let ret = {call};\n{learns_after}    ({}, ret)", results.join(", "));
             (format!(" -> ({types}, aclError)"), String::new())
         }
     };

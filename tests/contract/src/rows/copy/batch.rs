@@ -57,7 +57,9 @@ fn cpp_one_fail(a: &Raw) -> i32 {
 fn cpp_queued(a: &Raw) -> i32 {
     let none = null_mut();
     unsafe {
-        cpp_batch_async(a.dsts, a.maxs, a.srcs, a.sizes, a.count, a.attrs, a.indexes, a.number, none, a.stream)
+        cpp_batch_async(
+            a.dsts, a.maxs, a.srcs, a.sizes, a.count, a.attrs, a.indexes, a.number, none, a.stream,
+        )
     }
 }
 
@@ -111,7 +113,12 @@ struct Batch {
 const SIZE: usize = 64;
 
 impl Batch {
-    fn new(count: usize, to: fn(&[u8]) -> Memory, from: fn(&[u8]) -> Memory, attr: aclrtMemcpyBatchAttr) -> Batch {
+    fn new(
+        count: usize,
+        to: fn(&[u8]) -> Memory,
+        from: fn(&[u8]) -> Memory,
+        attr: aclrtMemcpyBatchAttr,
+    ) -> Batch {
         let to: Vec<Memory> = (0..count).map(|_| to(&[0xee; SIZE])).collect();
         let from: Vec<Memory> = (0..count).map(|at| from(&pattern(SIZE, at as u8))).collect();
         Batch {
@@ -434,10 +441,14 @@ fn pageable_first(call: Call) {
     mixed.stream = stream.h();
     let host = pageable(SIZE);
     mixed.dsts[2] = host.p();
-    awaits(stream.h(), || {}, || {
-        same("one of three", mixed.call(call), 0);
-        assert_eq!(host.get(), pattern(SIZE, 2));
-    });
+    awaits(
+        stream.h(),
+        || {},
+        || {
+            same("one of three", mixed.call(call), 0);
+            assert_eq!(host.get(), pattern(SIZE, 2));
+        },
+    );
     stream.wait();
     assert_eq!(mixed.to[0].get(), pattern(SIZE, 0));
 }
@@ -505,13 +516,17 @@ fn overloads(r: &mut Rows) {
         ]);
     });
     r.row("aclrtMemcpyBatchAsync<cpp>#02", |_| header_only("aclrtMemcpyBatchAsync"));
-    r.row("aclrtMemcpyBatch<cpp>#03", |_| [cpp_one as Call, cpp_one_fail].iter().for_each(|call| one_attribute(*call)));
+    r.row("aclrtMemcpyBatch<cpp>#03", |_| {
+        [cpp_one as Call, cpp_one_fail].iter().for_each(|call| one_attribute(*call))
+    });
     r.row("aclrtMemcpyBatchAsync<cpp>#03", |_| {
         [cpp_one_queued as Call, cpp_one_queued_fail].iter().for_each(|call| one_attribute(*call));
     });
     r.row("aclrtMemcpyBatch<cpp>#04", |t| by_index(t, cpp_now));
     r.row("aclrtMemcpyBatchAsync<cpp>#04", |t| by_index(t, cpp_queued));
-    r.decided("aclrtMemcpyBatch<cpp>#05", |_| [cpp_now_fail as Call, cpp_one_fail].iter().for_each(|call| fails(*call)));
+    r.decided("aclrtMemcpyBatch<cpp>#05", |_| {
+        [cpp_now_fail as Call, cpp_one_fail].iter().for_each(|call| fails(*call))
+    });
     r.row("aclrtMemcpyBatchAsync<cpp>#05", |_| {
         [cpp_queued_fail as Call, cpp_one_queued_fail].iter().for_each(|call| fails(*call));
     });

@@ -1,7 +1,6 @@
 //! aclrtMemcpy2d, aclrtMemcpy2dAsync.
 #![allow(clippy::too_many_arguments, reason = "those of the C functions")]
 
-
 use super::*;
 
 const WIDEST: usize = 5_000_000;
@@ -221,17 +220,25 @@ fn pageable_first(call: Call) {
         same("from the device", down.call(call, D2H, stream.h()), 0);
         down.copied();
     });
-    awaits(stream.h(), || {}, || {
-        same("to the device", up.call(call, H2D, stream.h()), 0);
-        up.copied();
-    });
+    awaits(
+        stream.h(),
+        || {},
+        || {
+            same("to the device", up.call(call, H2D, stream.h()), 0);
+            up.copied();
+        },
+    );
 }
 
 fn inside(call: Call) -> i32 {
     let rect = rectangle(device_with, device_with);
     let code = rect.call(call, D2D, null_mut());
     ok!(aclrtSynchronizeStream(null_mut()));
-    if code == 0 { rect.copied() } else { rect.untouched() }
+    if code == 0 {
+        rect.copied()
+    } else {
+        rect.untouched()
+    }
     code
 }
 

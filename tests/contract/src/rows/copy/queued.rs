@@ -5,7 +5,14 @@ use super::*;
 /// A copy on a stream.
 type Enqueue = fn(*mut c_void, usize, *const c_void, usize, u32, aclrtStream) -> i32;
 
-fn plain(dst: *mut c_void, max: usize, src: *const c_void, count: usize, kind: u32, stream: aclrtStream) -> i32 {
+fn plain(
+    dst: *mut c_void,
+    max: usize,
+    src: *const c_void,
+    count: usize,
+    kind: u32,
+    stream: aclrtStream,
+) -> i32 {
     acl!(aclrtMemcpyAsync(dst, max, src, count, kind, stream))
 }
 
@@ -20,7 +27,14 @@ fn conditional(
     acl!(aclrtMemcpyAsyncWithCondition(dst, max, src, count, kind, stream))
 }
 
-fn overload(dst: *mut c_void, max: usize, src: *const c_void, count: usize, kind: u32, stream: aclrtStream) -> i32 {
+fn overload(
+    dst: *mut c_void,
+    max: usize,
+    src: *const c_void,
+    count: usize,
+    kind: u32,
+    stream: aclrtStream,
+) -> i32 {
     unsafe { cpp_memcpy_async(dst, max, src, count, kind, stream) }
 }
 
@@ -63,10 +77,14 @@ fn synchronous(enqueue: Enqueue, first: Enqueue) {
         assert_eq!(host.get(), pattern(64, 7), "not after what the stream holds");
     });
     host.put(&pattern(64, 8));
-    awaits(stream.h(), || {}, || {
-        same("to the device", enqueue(memory.p(), 64, host.p(), 64, H2D, stream.h()), 0);
-        assert_eq!(memory.get(), pattern(64, 8));
-    });
+    awaits(
+        stream.h(),
+        || {},
+        || {
+            same("to the device", enqueue(memory.p(), 64, host.p(), 64, H2D, stream.h()), 0);
+            assert_eq!(memory.get(), pattern(64, 8));
+        },
+    );
 }
 
 /// Host to host by kind.
@@ -164,7 +182,10 @@ fn of_hosts(r: &mut Rows) {
     r.row("aclrtMemcpyAsync#11", |_| asynchronous(plain, pinned_with));
     r.row("aclrtMemcpyAsync#12", |_| synchronous(plain, plain)).only(newest_ep);
     r.row("aclrtMemcpyAsync#13", |_| synchronous(plain, plain)).only(newest_ep);
-    r.hardware("aclrtMemcpyAsync#14", "the runtime knows every address; no driver without the query is modelled");
+    r.hardware(
+        "aclrtMemcpyAsync#14",
+        "the runtime knows every address; no driver without the query is modelled",
+    );
     r.needs("aclrtMemcpyAsync#15", "aclmdlRICaptureBegin");
 }
 
