@@ -12,6 +12,7 @@ use ascendcl_sys::Table;
 
 use crate::generate::spec::Spec;
 use crate::generate::{self, Result};
+use crate::test::process::root;
 
 /// Flags of every compilation; inclusion alone must not warn.
 const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-deprecated-declarations"];
@@ -51,7 +52,7 @@ pub fn run(args: &[String]) -> std::result::Result<ExitCode, String> {
 }
 
 fn checks(library: Option<PathBuf>) -> Result<Vec<Check>> {
-    let root = generate::root();
+    let root = root();
     let spec = Spec::read(&root)?;
     let out = target(&root).join("abi");
     std::fs::create_dir_all(&out)?;
@@ -245,14 +246,14 @@ mod tests {
     use super::*;
 
     fn bench(name: &str) -> Bench {
-        let root = generate::root();
+        let root = root();
         let out = std::env::temp_dir().join(format!("toprope-abi-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&out).unwrap();
         Bench { include: root.join("include"), out }
     }
 
     fn spec() -> Spec {
-        Spec::read(&generate::root()).unwrap()
+        Spec::read(&root()).unwrap()
     }
 
     #[test]

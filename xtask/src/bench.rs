@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use crate::test::process::{cargo, pass_through, root, target_dir};
+
 type Result<T> = std::result::Result<T, String>;
 
 const LETTERS: &str = "abcdefghij";
@@ -37,8 +39,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             text => return Err(format!("no workload '{text}'; valid: letters of {LETTERS}")),
         }
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("no workspace")?;
-    let peers = build(root)?;
+    let peers = build(&root())?;
     let mut all: Vec<Figures> = Vec::new();
     for round in 0..rounds {
         eprintln!("round {} of {rounds}", round + 1);
@@ -62,17 +63,12 @@ struct Peer {
 
 /// Builds the library and the peers; one that cannot be built here is named and left out.
 fn build(root: &Path) -> Result<Vec<Peer>> {
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--locked", "-p", "ascendcl"])
-        .current_dir(root)
-        .status()
-        .map_err(|e| format!("cargo: {e}"))?;
-    if !status.success() {
+    if !pass_through(cargo().current_dir(root).args(["build", "--release", "--locked", "-p", "ascendcl"]))? {
         return Err("the library does not build".into());
     }
-    let out = root.join("target/bench");
+    let out = target_dir().join("bench");
     fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
-    let library = root.join("target/release");
+    let library = target_dir().join("release");
     let benches = root.join("benches");
     let compile = |source: &str, name: &str, more: &[String]| -> bool {
         Command::new("g++")

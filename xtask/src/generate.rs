@@ -11,10 +11,12 @@ mod sys;
 mod unbuilt;
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use spec::Spec;
+
+use crate::test::process::root;
 
 /// Errors end up as one line on the terminal.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -72,12 +74,6 @@ pub fn stale() -> Result<Vec<String>> {
         }
     }
     Ok(lines)
-}
-
-/// The project's folder.
-pub fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
 }
 
 fn outputs(root: &Path) -> Result<Vec<Output>> {

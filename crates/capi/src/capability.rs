@@ -92,14 +92,9 @@ pub unsafe extern "C" fn aclrtCheckArchCompatibility(
     canCompatible: *mut i32,
 ) -> aclError {
     call(Api::aclrtCheckArchCompatibility, |rt| {
-        let soc = arg::text(socVersion, "socVersion", "aclrtCheckArchCompatibility#01")?;
-        let Some(soc) = soc else {
-            return refuse!(
-                ACL_ERROR_RT_PARAM_INVALID,
-                "aclrtCheckArchCompatibility#01",
-                "socVersion: must not be null"
-            );
-        };
+        const RULE: &str = "aclrtCheckArchCompatibility#01";
+        arg::not_null_rt(socVersion, "socVersion", RULE)?;
+        let soc = arg::text(socVersion, "socVersion", RULE)?.unwrap_or_default();
         let out = arg::out_rt(canCompatible, "canCompatible", "aclrtCheckArchCompatibility#02")?;
         out.set(capability::arch_compatible(rt, &soc)?.into())
     })

@@ -73,14 +73,15 @@ pub(crate) fn open(rt: &'static Runtime, device: u16, primary: bool) -> Result<u
     });
     observer::tell(|o| o.born(Kind::Context, handle));
     // aclrtCreateContext#06, #08: one default stream, except where the product has none.
-    if rt.profile.product.default_stream {
-        match rt.contexts.pin(handle).map(|context| (stream::open_default(rt, &context), context)) {
-            Some((Ok(stream), context)) => context.state.lock().default_stream = stream,
-            Some((Err(error), context)) => {
+    if rt.profile.product.default_stream
+        && let Some(context) = rt.contexts.pin(handle)
+    {
+        match stream::open_default(rt, &context) {
+            Ok(stream) => context.state.lock().default_stream = stream,
+            Err(error) => {
                 close(rt, &context, handle);
                 return Err(error);
             }
-            None => {}
         }
     }
     Ok(handle)

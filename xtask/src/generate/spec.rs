@@ -547,7 +547,7 @@ mod tests {
 
     #[test]
     fn the_seed_overrules_the_page() {
-        let spec = Spec::read(&super::super::root()).unwrap();
+        let spec = Spec::read(&crate::test::process::root()).unwrap();
         let support = |name: &str, product: usize| {
             spec.functions.iter().find(|f| f.name == name).unwrap().support >> product & 1 == 1
         };

@@ -1,7 +1,7 @@
 //! The Rust tests of every crate (but `contract`, a suite of its own): cargo nextest where it is installed, else cargo test; and the examples in doc comments.
 
 use super::Options;
-use super::process::{answers, cargo, pass_through, root};
+use super::process::{answers, cargo, root};
 use super::report::Report;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -13,12 +13,8 @@ pub fn run(options: &Options, report: &mut Report) -> Result<(), String> {
     }
     let filter = options.filter.as_deref();
     println!("\nrust");
-    // The tests of the command run it beside the library, which cargo puts there only when it is asked for itself.
-    let mut command = cargo();
-    command.current_dir(root()).args(["build", "--quiet", "--locked", "--package", "ascendcl"]);
-    if !pass_through(&mut command)? {
-        return Err("the library does not build".to_owned());
-    }
+    // The tests of the command run it beside library and module, which cargo puts there only when it is asked for them.
+    crate::python::build(false)?;
     if answers("cargo", &["nextest", "--version"]) {
         let mut command = cargo();
         command.args([

@@ -122,7 +122,7 @@ pub fn memcpy_2d_async(rt: &Runtime, rect: &Rect, stream: u64) -> Result<()> {
         return Ok(());
     }
     let inside = rt.profile.product.copy_2d_device;
-    limits_of_kind(rt, &ASYNC, rect)?;
+    limits_of_kind(&ASYNC, rect)?;
     let stream = stream::known(rt, stream)?;
     size(rt, &ASYNC, rect)?;
     if rect.kind == sys::ACL_MEMCPY_DEVICE_TO_DEVICE && !inside {
@@ -169,12 +169,12 @@ pub fn memcpy_2d_async(rt: &Runtime, rect: &Rect, stream: u64) -> Result<()> {
 
 /// What the rows of both calls check in the same order.
 fn shape(rt: &Runtime, rules: &Rules, rect: &Rect) -> Result<()> {
-    limits_of_kind(rt, rules, rect)?;
+    limits_of_kind(rules, rect)?;
     size(rt, rules, rect)
 }
 
 /// Checks of the ACL layer.
-fn limits_of_kind(_: &Runtime, rules: &Rules, rect: &Rect) -> Result<()> {
+fn limits_of_kind(rules: &Rules, rect: &Rect) -> Result<()> {
     given(rect.dst, "dst", rules.dst)?;
     given(rect.src, "src", rules.src)?;
     for (name, pitch) in [("dpitch", rect.dpitch), ("spitch", rect.spitch)] {
