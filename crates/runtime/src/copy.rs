@@ -57,7 +57,7 @@ pub fn memcpy(rt: &Runtime, dst: usize, dest_max: usize, src: usize, count: usiz
         return Ok(());
     }
     // aclrtMemcpy#11
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     // aclrtMemcpy#08, #13, #14: addresses decide, and every pair of places can be copied but the aliases.
     let dst = end_now(rt, &"dst", dst, count)?;
     let src = end_now(rt, &"src", src, count)?;
@@ -67,7 +67,7 @@ pub fn memcpy(rt: &Runtime, dst: usize, dest_max: usize, src: usize, count: usiz
 
 /// A synchronous copy of a device variable (chapter 11-11), whose own rules were checked; `api` is the call.
 pub(crate) fn memcpy_symbol(rt: &Runtime, api: Api, dst: usize, src: usize, count: usize) -> Result<()> {
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let dst = end(rt, &"dst", dst, count)?;
     let src = end(rt, &"src", src, count)?;
     reachable(rt, device, &dst, &src, "aclrtMemcpy#10")?;

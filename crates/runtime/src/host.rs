@@ -152,7 +152,7 @@ impl Range {
 
 fn add(rt: &Runtime, range: Range, flags: u32) -> Result<Registration> {
     // aclrtHostRegisterV2#12; the older call needs a device just as well.
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     let mut registrations = rt.host.registrations.lock();
     if let Some((base, earlier)) = overlapping(rt, &mut registrations, range) {
         return refuse!(

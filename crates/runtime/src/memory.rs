@@ -136,7 +136,7 @@ fn device(
             "size: {size} and its padding are more than an address can count"
         );
     };
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let wish = config::read(rt, cfg, Some(device), false, rules.unparsable, rules.device_id)?;
     policy.supported(rt)?;
     let tag = u64::from(wish.module) | policy.tag() | flags;
@@ -222,7 +222,7 @@ fn host(rt: &Runtime, size: usize, cfg: &Config) -> Result<usize> {
     not_zero(size, rules)?;
     if rt.profile.form == Form::RootComplex {
         // aclrtMallocHost#07, #10, aclrtMallocHostWithCfg#07: device memory, normal pages, no padding.
-        let device = thread::current(rt)?.device;
+        let device = thread::current_device(rt)?;
         let wish = config::read(rt, cfg, Some(device), true, rules.unparsable, rules.device_id)?;
         let tag = u64::from(wish.module) | tag::HOST;
         let ask = Ask { device, size, usable: size, tag };

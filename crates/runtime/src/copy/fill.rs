@@ -19,7 +19,7 @@ pub fn memset(rt: &Runtime, addr: usize, max: usize, value: i32, count: usize) -
     }
     given(addr, "devPtr", "aclrtMemset#02")?;
     within(count, max, "aclrtMemset#03")?;
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     let span = end_now(rt, &"devPtr", addr, count)?;
     // SAFETY: a block of the runtime, which never hands out references into it, or memory of the program.
     unsafe { memory::fill(span.inner(rt), value as u8, count) }
@@ -66,7 +66,7 @@ pub fn memset_d32(rt: &Runtime, addr: usize, size: usize, value: u32, count: usi
         return Ok(());
     }
     let span = words(rt, addr, size, count)?;
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     fill_now(rt, Api::aclrtMemsetD32, &span, value, count)
 }
 
