@@ -259,6 +259,48 @@ fn resident() -> usize {
     status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
+/// A range is nobody's only if no byte of it is somebody's: its ends say nothing about its middle.
+#[test]
+fn a_vacant_range_has_no_block_anywhere() {
+    for (size, step) in [(2048, 2048), (65 << 10, 2 * 65536), (3 * MIB, 3 * MIB)] {
+        let space = space();
+        let blocks: Vec<Block> = (0..4).map(|_| alloc(&space, Owner::Pinned, size)).collect();
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| blocks[at].base);
+        assert_eq!([b - a, c - b, d - c], [step; 3], "side by side");
+        for gone in [a, c] {
+            space.free(gone).unwrap();
+        }
+        // What a block's slot or last chunk holds behind it is nobody's.
+        let end = b + size;
+        assert!(
+            space.vacant(a, b) && space.vacant(a + 5, a + 6) && space.vacant(end, d) && space.vacant(c, d)
+        );
+        assert!(!space.vacant(a, b + 1), "ends in a block");
+        assert!(!space.vacant(a, d), "crosses a block");
+        assert!(!space.vacant(a, d + size), "ends behind a block");
+        assert!(!space.vacant(end - 1, d) && !space.vacant(c, d + 1) && !space.vacant(b, c));
+        space.free(b).unwrap();
+        assert!(space.vacant(a, d) && !space.vacant(a, d + 1));
+        assert!(!space.vacant(a - 1, d), "before the arena");
+        assert!(!space.vacant(4096, 8192), "the program's own");
+        assert!(!space.vacant(a, usize::MAX));
+    }
+}
+
+/// The arenas that a range enters: at its ends, or only in its middle.
+#[test]
+fn an_arena_in_the_middle_of_a_range_is_seen() {
+    let space = space();
+    let start = alloc(&space, Owner::Pinned, 64).base;
+    assert_eq!((space.arena(start), space.arena(start - 1)), (Some(Owner::Pinned), None));
+    assert_eq!(space.entered(start - 100, start - 1), None);
+    assert_eq!(space.entered(start - 100, start), Some(Owner::Pinned));
+    assert_eq!(space.entered(start - 100, start + (1 << 40)), Some(Owner::Pinned), "in its middle");
+    assert_eq!(space.entered(start, start + (1 << 40)), Some(Owner::Pinned));
+    assert_eq!(space.entered(0, 4095), None);
+    assert_eq!(space.entered(0, usize::MAX), Some(Owner::Pinned));
+}
+
 #[test]
 fn devices_do_not_share_memory() {
     let space = space();

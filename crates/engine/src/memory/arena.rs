@@ -133,6 +133,14 @@ impl Arena {
         }
     }
 
+    /// Whether the arena has every address of `[start, end)`, and none of them lies in a live block.
+    pub fn vacant(&self, start: usize, end: usize) -> bool {
+        self.placed.get().is_some_and(|placed| {
+            let last = placed.region.base + placed.region.bytes;
+            placed.region.base <= start && end <= last && placed.table.live_within(start, end).is_none()
+        })
+    }
+
     /// Reserves the addresses, at the first block. `placed` is told where they are, before a block can be.
     fn placed(
         &self,

@@ -64,6 +64,13 @@ impl Map {
         self.arena_at(addr).map(|(place, _)| self.owner(place))
     }
 
+    /// An arena that begins in `[start, last]`.
+    #[cold]
+    fn arena_within(&self, start: usize, last: usize) -> Option<Owner> {
+        let begins = |arena: &Arena| arena.range().is_some_and(|(base, _)| (start..=last).contains(&base));
+        self.arenas.iter().position(begins).map(|place| self.owner(place))
+    }
+
     fn devices(&self) -> usize {
         usize::from(self.layout.devices)
     }
@@ -220,6 +227,23 @@ impl Space {
     #[inline]
     pub fn arena(&self, addr: usize) -> Option<Owner> {
         self.map.arena(addr)
+    }
+
+    /// Whose arena the range `[start, last]` has an address of, if any.
+    #[inline]
+    pub fn entered(&self, start: usize, last: usize) -> Option<Owner> {
+        let end = self.arena(start).or_else(|| self.arena(last));
+        // An arena that lies inside the range has one chunk at least.
+        if end.is_some() || last.saturating_sub(start) < CHUNK {
+            end
+        } else {
+            self.map.arena_within(start, last)
+        }
+    }
+
+    /// Whether all of `[start, end)` belongs to one arena, and no byte of it to a live block. Slow: looks at every chunk.
+    pub fn vacant(&self, start: usize, end: usize) -> bool {
+        self.map.arena_at(start).is_some_and(|(_, arena)| arena.vacant(start, end))
     }
 
     /// Use of an owner's memory. A device's counts its device variables, too; `Image` counts those alone. Of registered memory
