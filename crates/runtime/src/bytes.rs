@@ -53,6 +53,10 @@ fn reachable(rt: &Runtime, addr: usize, bytes: usize) -> Result<(), Unmapped> {
     if foreign { Err(Unmapped(addr)) } else { Ok(()) }
 }
 
+/// Most entries of an array that a call takes, where no page names a bound (calls with one check it first). ours: a wrong count
+/// must not read on to the end of a mapping, and no list of handles, addresses or ranges comes near.
+pub const MOST_ENTRIES: usize = 1 << 20;
+
 /// Most bytes of a C string that are looked at.
 pub const LONGEST_TEXT: usize = 1 << 20;
 
