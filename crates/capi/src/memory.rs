@@ -234,6 +234,7 @@ pub unsafe extern "C" fn aclrtCheckMemType(
         let out = arg::out(checkResult, "checkResult", "aclrtCheckMemType#02")?;
         // aclrtCheckMemType#08
         out.set(0)?;
+        arg::counted(size as usize, "addrList")?;
         let addrs =
             match arg::inputs(addrList.cast::<usize>(), size as usize, "addrList", "aclrtCheckMemType#01") {
                 Ok(addrs) => addrs,
