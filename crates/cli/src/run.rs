@@ -33,7 +33,10 @@ pub struct Args {
     /// Keep host code out of device memory where the machine can: on or off [env: TOPROPE_GUARD] [default: on]
     #[arg(long, value_name = "on|off")]
     guard: Option<String>,
-    /// Run ready streams in an order drawn from this number [env: TOPROPE_SEED]
+    /// Before every task, draw from this number which ready stream runs it; the same number gives the same order to a
+    /// program whose calls come from one thread. Streams run one at a time, and only while the program waits, asks (one
+    /// task per question) or has made no call for 0.2 s; what runs then, and what several threads do, is a matter of time
+    /// [env: TOPROPE_SEED]
     #[arg(long, value_name = "N")]
     seed: Option<String>,
     /// The program and its arguments
