@@ -936,6 +936,7 @@ fn a_chain_of_waits_tells_that_it_ends_at_a_condition() {
 
 /// Tasks of several streams that depend on each other, host code among them, and a host that waits, asks and goes on:
 /// the order in which they ran.
+#[allow(clippy::unwrap_used)]
 fn seeded_order(seed: u64) -> Vec<u32> {
     let engine = Engine::new(Config { policy: Box::new(Seeded::new(seed)), ..Config::new(Box::new(Silent)) });
     let streams: Vec<_> = (0..4).map(|p| engine.open(0, p).unwrap()).collect();
