@@ -35,6 +35,7 @@ mod sparse;
 mod table;
 
 pub use copy::{copy, fill, fill32};
+pub use guard::can_guard;
 pub(crate) use guard::report_guarded;
 pub use space::Space;
 

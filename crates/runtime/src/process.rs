@@ -17,7 +17,7 @@ use crate::handle::{Kind, Table};
 use crate::init::Init;
 use crate::memory::ledger::Ledger;
 use crate::observer;
-use crate::profile::{Profile, Request};
+use crate::profile::{Form, Profile, Request, misspelt};
 use crate::system::System;
 use crate::{allocator, callback, event, host, label, managed, notify, stream, symbol, timeout};
 
@@ -107,7 +107,13 @@ fn start() -> Result<&'static Runtime> {
 }
 
 fn make() -> std::result::Result<Runtime, Refused> {
-    let mut profile = Profile::resolve(&Request::from_env()).map_err(|text| {
+    for (name, _) in std::env::vars_os() {
+        if let Some(text) = name.to_str().and_then(misspelt) {
+            eprintln!("toprope: {text}");
+        }
+    }
+    let request = Request::from_env();
+    let mut profile = Profile::resolve(&request).map_err(|text| {
         // Nothing else tells a program's user why every call fails.
         eprintln!("toprope: {text}");
         Refused { code: sys::ACL_ERROR_INVALID_PARAM, text }
@@ -127,6 +133,14 @@ fn make() -> std::result::Result<Runtime, Refused> {
         };
         Refused { code: sys::ACL_ERROR_RT_MEMORY_ALLOCATION, text }
     })?;
+    if request.guard.as_deref() == Some("on") && !space.guarded() {
+        // It was asked for, so its absence is told; by default it is a help that not every machine gives.
+        let why = match profile.form {
+            Form::RootComplex => "the device is the host, so there is nothing to keep apart",
+            Form::Endpoint => "the processor or system has no memory protection key for it",
+        };
+        eprintln!("toprope: TOPROPE_GUARD=on has no effect: {why}");
+    }
     let engine = Engine::new(queue::Config {
         max_streams: profile
             .product

@@ -36,6 +36,11 @@ impl Key {
     }
 }
 
+/// Whether there is a key for a [`super::Space`] that asks for its guard.
+pub fn can_guard() -> bool {
+    Key::new().is_some()
+}
+
 impl Drop for Key {
     fn drop(&mut self) {
         // SAFETY: no mapping uses the key any more: the space drops its arenas first.

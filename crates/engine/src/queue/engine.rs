@@ -71,6 +71,9 @@ impl Engine {
         let Some(slot) = self.slot(stream) else {
             return 0;
         };
+        if let Some(turns) = &self.core.turns {
+            turns.called();
+        }
         let urgent = task.urgent();
         let cost = task.cost_ns();
         let mut back = slot.fifo.lock();
@@ -117,6 +120,10 @@ impl Engine {
         let done = self.core.done(mark);
         if !done && self.core.ready.pending() {
             self.core.kick(true);
+            if let Some(turns) = &self.core.turns {
+                turns.pass(&self.core);
+                return self.core.done(mark);
+            }
         }
         done
     }

@@ -165,7 +165,11 @@ impl Runner<'_> {
             Op::Copy { dst, src } => (dst.abs_diff(src) < len, dst > src && dst - src < len),
             _ => (false, false),
         };
-        let shared = if overlaps { None } else { self.core.share(index, op, own.progress, len) };
+        let shared = if overlaps || self.core.turns.is_some() {
+            None
+        } else {
+            self.core.share(index, op, own.progress, len)
+        };
         let failed = match shared {
             Some(shared) => {
                 while let Some(n) = shared.step() {
