@@ -82,13 +82,13 @@ pub fn input<T: Copy>(pointer: *const T, name: &'static str, rule: &'static str)
     bytes::read(pointer as usize).or_else(|_| unmapped(pointer as usize, name, rule))
 }
 
-/// Refuses a count above [`bytes::MOST_ENTRIES`]; `name` is the array.
-pub fn counted(count: usize, name: &'static str) -> Result<()> {
+/// Refuses a count above [`bytes::MOST_ENTRIES`], with the code of an array that is not there; `name` is the array.
+fn counted(count: usize, name: &'static str) -> Result<()> {
     if count <= bytes::MOST_ENTRIES {
         return Ok(());
     }
     refuse!(
-        sys::ACL_ERROR_RT_PARAM_INVALID,
+        sys::ACL_ERROR_INVALID_PARAM,
         "ours: the most entries of an array",
         "{name}: {count} entries are more than {}",
         bytes::MOST_ENTRIES

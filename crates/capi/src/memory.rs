@@ -234,7 +234,6 @@ pub unsafe extern "C" fn aclrtCheckMemType(
         let out = arg::out(checkResult, "checkResult", "aclrtCheckMemType#02")?;
         // aclrtCheckMemType#08
         out.set(0)?;
-        arg::counted(size as usize, "addrList")?;
         let addrs =
             match arg::inputs(addrList.cast::<usize>(), size as usize, "addrList", "aclrtCheckMemType#01") {
                 Ok(addrs) => addrs,
@@ -242,7 +241,7 @@ pub unsafe extern "C" fn aclrtCheckMemType(
                     return refuse!(
                         sys::ACL_ERROR_RT_PARAM_INVALID,
                         "ours: memory that is not there",
-                        "addrList: {size} entries at {addrList:p} cannot be read"
+                        "addrList: {size} entries at {addrList:p} cannot be read, or are too many"
                     );
                 }
             };
