@@ -34,6 +34,7 @@ mod sparse;
 mod table;
 
 pub use copy::{copy, fill, fill32};
+pub use guard::available as guard_available;
 pub(crate) use guard::report_guarded;
 pub use space::Space;
 

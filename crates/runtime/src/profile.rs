@@ -85,6 +85,11 @@ impl Request {
 
 /// The most devices that a process may ask for.
 pub const MOST_DEVICES: u16 = 64;
+/// Whether this machine can keep host code out of device memory: the processor and the system have a memory protection key.
+pub fn guard_available() -> bool {
+    toprope_engine::memory::guard_available()
+}
+
 /// The product when none is named.
 pub const DEFAULT_PRODUCT: &str = "a2";
 

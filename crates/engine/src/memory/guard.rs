@@ -43,6 +43,11 @@ impl Drop for Key {
     }
 }
 
+/// Whether processor and system have a protection key to spare.
+pub fn available() -> bool {
+    Key::new().is_some()
+}
+
 /// The space whose guarded pages the signal handler can name.
 static WATCHED: AtomicPtr<Map> = AtomicPtr::new(ptr::null_mut());
 /// Handlers that are reading it.
