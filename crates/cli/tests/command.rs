@@ -63,6 +63,8 @@ fn bad_calls_are_refused_with_one_line() {
     refused(&["run", "--device-memory", "lots", "/bin/true"], "valid: 1M to 1T");
     refused(&["run", "--guard", "maybe", "/bin/true"], "valid: on, off");
     refused(&["run", "--seed", "x", "/bin/true"], "no seed");
+    let output = toprope().env("TOPROPE_LOG", "loud").args(["run", "/bin/true"]).output().unwrap();
+    assert!(stderr(&output).contains("valid: off, error, info"));
     refused(&["run", "/no/such/program"], "no program /no/such/program");
     refused(&["run", "/no/such/source.cpp"], "no program /no/such/source.cpp");
     refused(&["run", "no-such-program-in-path"], "no program no-such-program-in-path");
