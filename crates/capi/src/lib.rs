@@ -22,6 +22,7 @@ pub mod managed;
 pub mod memory;
 pub mod notify;
 pub mod pointer;
+pub mod register;
 pub mod stream;
 pub mod symbol;
 pub mod system;

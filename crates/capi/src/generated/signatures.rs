@@ -494,5 +494,47 @@ const _: unsafe extern "C" fn(aclCANNPackageName, *mut aclCANNPackageVersion) ->
     crate::version::aclsysGetCANNVersion;
 const _: unsafe extern "C" fn(*mut c_char, *mut i32) -> aclError = crate::version::aclsysGetVersionNum;
 const _: unsafe extern "C" fn(*mut c_char, *mut c_char) -> aclError = crate::version::aclsysGetVersionStr;
+const _: unsafe extern "C" fn(rtBinHandle, u64, *mut rtFuncHandle) -> rtError_t =
+    crate::register::rtBinaryGetFunction;
+const _: unsafe extern "C" fn(rtBinHandle, *const c_char, *mut rtFuncHandle) -> rtError_t =
+    crate::register::rtBinaryGetFunctionByName;
+const _: unsafe extern "C" fn(*const rtDevBinary_t, *mut rtBinHandle) -> rtError_t =
+    crate::register::rtBinaryLoad;
+const _: unsafe extern "C" fn(*const c_void, u64, *mut rtBinHandle) -> rtError_t =
+    crate::register::rtBinaryLoadWithoutTilingKey;
+const _: unsafe extern "C" fn(rtBinHandle) -> rtError_t = crate::register::rtBinaryUnLoad;
+const _: unsafe extern "C" fn(u32, *mut rtSmDesc_t, rtStream_t) -> rtError_t =
+    crate::register::rtConfigureCall;
+const _: unsafe extern "C" fn(*const rtDevBinary_t, *mut *mut c_void) -> rtError_t =
+    crate::register::rtDevBinaryRegister;
+const _: unsafe extern "C" fn(*mut c_void) -> rtError_t = crate::register::rtDevBinaryUnRegister;
+const _: unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, *const c_void, u32) -> rtError_t =
+    crate::register::rtFunctionRegister;
+const _: unsafe extern "C" fn(*const c_void, *mut *mut c_void) -> rtError_t = crate::register::rtGetAddrByFun;
+const _: unsafe extern "C" fn(*const c_void, *mut rtFuncHandle) -> rtError_t =
+    crate::register::rtGetFuncBySymbol;
+const _: unsafe extern "C" fn(*const c_char, *mut *mut c_void) -> rtError_t =
+    crate::register::rtGetFunctionByName;
+const _: unsafe extern "C" fn(
+    *const c_void,
+    u32,
+    *mut c_void,
+    u32,
+    *mut rtSmDesc_t,
+    rtStream_t,
+) -> rtError_t = crate::register::rtKernelLaunch;
+const _: unsafe extern "C" fn(*const c_void) -> rtError_t = crate::register::rtLaunch;
+const _: unsafe extern "C" fn(*const c_char) -> rtError_t = crate::register::rtQueryFunctionRegistered;
+const _: unsafe extern "C" fn(*const rtDevBinary_t, *mut *mut c_void) -> rtError_t =
+    crate::register::rtRegisterAllKernel;
+const _: unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, *mut c_void) -> rtError_t =
+    crate::register::rtRegisterFuncSymbol;
 const _: unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, usize, u32, *mut c_void) =
     crate::symbol::rtRegisterVariable;
+const _: unsafe extern "C" fn(*const c_void, u32, u32) -> rtError_t = crate::register::rtSetupArgument;
+const _: unsafe extern "C" fn(*const c_void, *mut *mut c_void, *mut usize) -> rtError_t =
+    crate::register::rtSymbolLookup;
+const _: unsafe extern "C" fn(rtBinHandle, u64, *mut rtFuncHandle) -> rtError_t =
+    crate::register::rtsFuncGetByEntry;
+const _: unsafe extern "C" fn(rtBinHandle, *const c_char, *mut rtFuncHandle) -> rtError_t =
+    crate::register::rtsFuncGetByName;
