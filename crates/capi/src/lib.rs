@@ -16,6 +16,7 @@ pub mod exception;
 mod generated;
 pub mod host;
 pub mod init;
+pub mod kernel;
 pub mod label;
 pub mod log;
 pub mod managed;

@@ -27,9 +27,6 @@ macro_rules! unbuilt {
 }
 
 unbuilt! {
-    fn aclrtGetArgsFromExceptionInfo(info: *const aclrtExceptionInfo, devArgsPtr: *mut *mut c_void, devArgsLen: *mut u32) -> aclError;
-    fn aclrtGetFuncHandleFromExceptionInfo(info: *const aclrtExceptionInfo, func: *mut aclrtFuncHandle) -> aclError;
-    fn aclrtBinarySetExceptionCallback(binHandle: aclrtBinHandle, callback: aclrtOpExceptionCallback, userData: *mut c_void) -> aclError;
     fn aclrtReserveMemAddress(virPtr: *mut *mut c_void, size: usize, alignment: usize, expectPtr: *mut c_void, flags: u64) -> aclError;
     fn aclrtReleaseMemAddress(virPtr: *mut c_void) -> aclError;
     fn aclrtMallocPhysical(handle: *mut aclrtDrvMemHandle, size: usize, prop: *const aclrtPhysicalMemProp, flags: u64) -> aclError;
@@ -43,12 +40,6 @@ unbuilt! {
     fn aclrtDestroyGroupInfo(groupInfo: *mut aclrtGroupInfo) -> aclError;
     fn aclrtGetAllGroupInfo(groupInfo: *mut aclrtGroupInfo) -> aclError;
     fn aclrtGetGroupInfoDetail(groupInfo: *const aclrtGroupInfo, groupIndex: i32, attr: aclrtGroupAttr, attrValue: *mut c_void, valueLen: usize, paramRetSize: *mut usize) -> aclError;
-    fn aclrtCreateBinary(data: *const c_void, dataLen: usize) -> aclrtBinary = core::ptr::null_mut();
-    fn aclrtDestroyBinary(binary: aclrtBinary) -> aclError;
-    fn aclrtBinaryLoad(binary: aclrtBinary, binHandle: *mut aclrtBinHandle) -> aclError;
-    fn aclrtBinaryUnLoad(binHandle: aclrtBinHandle) -> aclError;
-    fn aclrtBinaryGetFunction(binHandle: aclrtBinHandle, kernelName: *const c_char, funcHandle: *mut aclrtFuncHandle) -> aclError;
-    fn aclrtLaunchKernel(funcHandle: aclrtFuncHandle, numBlocks: u32, argsData: *const c_void, argsSize: usize, stream: aclrtStream) -> aclError;
     fn aclrtMemExportToShareableHandle(handle: aclrtDrvMemHandle, handleType: aclrtMemHandleType, flags: u64, shareableHandle: *mut u64) -> aclError;
     fn aclrtMemExportToShareableHandleV2(handle: aclrtDrvMemHandle, flags: u64, shareType: aclrtMemSharedHandleType, shareableHandle: *mut c_void) -> aclError;
     fn aclrtMemImportFromShareableHandle(shareableHandle: u64, deviceId: i32, handle: *mut aclrtDrvMemHandle) -> aclError;
@@ -58,31 +49,13 @@ unbuilt! {
     fn aclrtMemGetAllocationGranularity(prop: *mut aclrtPhysicalMemProp, option: aclrtMemGranularityOptions, granularity: *mut usize) -> aclError;
     fn aclrtCmoAsync(src: *mut c_void, size: usize, cmoType: aclrtCmoType, stream: aclrtStream) -> aclError;
     fn aclrtDeviceTaskAbort(deviceId: i32, timeout: u32) -> aclError;
-    fn aclrtBinaryLoadFromFile(binPath: *const c_char, options: *mut aclrtBinaryLoadOptions, binHandle: *mut aclrtBinHandle) -> aclError;
-    fn aclrtBinaryGetDevAddress(binHandle: aclrtBinHandle, binAddr: *mut *mut c_void, binSize: *mut usize) -> aclError;
-    fn aclrtBinaryGetFunctionByEntry(binHandle: aclrtBinHandle, funcEntry: u64, funcHandle: *mut aclrtFuncHandle) -> aclError;
-    fn aclrtBinaryGetGlobal(binHandle: aclrtBinHandle, name: *const c_char, dptr: *mut *mut c_void, size: *mut usize) -> aclError;
-    fn aclrtGetFuncBySymbol(symbol: *const c_void, funcHandle: *mut aclrtFuncHandle) -> aclError;
-    fn aclrtGetFunctionAddr(funcHandle: aclrtFuncHandle, aicAddr: *mut *mut c_void, aivAddr: *mut *mut c_void) -> aclError;
-    fn aclrtGetFunctionSize(funcHandle: aclrtFuncHandle, aicSize: *mut usize, aivSize: *mut usize) -> aclError;
-    fn aclrtKernelArgsGetHandleMemSize(funcHandle: aclrtFuncHandle, memSize: *mut usize) -> aclError;
-    fn aclrtKernelArgsGetMemSize(funcHandle: aclrtFuncHandle, userArgsSize: usize, actualArgsSize: *mut usize) -> aclError;
-    fn aclrtKernelArgsInit(funcHandle: aclrtFuncHandle, argsHandle: *mut aclrtArgsHandle) -> aclError;
-    fn aclrtKernelArgsInitByUserMem(funcHandle: aclrtFuncHandle, argsHandle: aclrtArgsHandle, userHostMem: *mut c_void, actualArgsSize: usize) -> aclError;
-    fn aclrtKernelArgsAppend(argsHandle: aclrtArgsHandle, param: *mut c_void, paramSize: usize, paramHandle: *mut aclrtParamHandle) -> aclError;
-    fn aclrtKernelArgsAppendPlaceHolder(argsHandle: aclrtArgsHandle, paramHandle: *mut aclrtParamHandle) -> aclError;
-    fn aclrtKernelArgsGetPlaceHolderBuffer(argsHandle: aclrtArgsHandle, paramHandle: aclrtParamHandle, dataSize: usize, bufferAddr: *mut *mut c_void) -> aclError;
-    fn aclrtKernelArgsParaUpdate(argsHandle: aclrtArgsHandle, paramHandle: aclrtParamHandle, param: *mut c_void, paramSize: usize) -> aclError;
-    fn aclrtLaunchKernelWithConfig(funcHandle: aclrtFuncHandle, numBlocks: u32, stream: aclrtStream, cfg: *mut aclrtLaunchKernelCfg, argsHandle: aclrtArgsHandle, reserve: *mut c_void) -> aclError;
     fn aclmdlRITaskGetParams(task: aclmdlRITask, params: *mut aclmdlRITaskParams) -> aclError;
     fn aclmdlRITaskSetParams(task: aclmdlRITask, params: *mut aclmdlRITaskParams) -> aclError;
     fn aclmdlRIKernelTaskGetAttribute(task: aclmdlRITask, attrId: aclrtLaunchKernelAttrId, attrValue: *mut aclrtLaunchKernelAttrValue) -> aclError;
     fn aclmdlRIUpdate(modelRI: aclmdlRI) -> aclError;
     fn aclmdlRITaskDisable(task: aclmdlRITask) -> aclError;
-    fn aclrtKernelArgsFinalize(argsHandle: aclrtArgsHandle) -> aclError;
     fn aclrtActiveStream(activeStream: aclrtStream, stream: aclrtStream) -> aclError;
     fn aclrtSwitchStream(leftValue: *mut c_void, cond: aclrtCondition, rightValue: *mut c_void, dataType: aclrtCompareDataType, trueStream: aclrtStream, falseStream: aclrtStream, stream: aclrtStream) -> aclError;
-    fn aclrtGetFunctionName(funcHandle: aclrtFuncHandle, maxLen: u32, name: *mut c_char) -> aclError;
     fn aclrtGetBufFromChain(headBuf: aclrtMbuf, index: u32, buf: *mut aclrtMbuf) -> aclError;
     fn aclrtGetBufChainNum(headBuf: aclrtMbuf, num: *mut u32) -> aclError;
     fn aclrtAppendBufChain(headBuf: aclrtMbuf, buf: aclrtMbuf) -> aclError;
@@ -94,8 +67,6 @@ unbuilt! {
     fn aclrtSetBufDataLen(buf: aclrtMbuf, len: usize) -> aclError;
     fn aclrtFreeBuf(buf: aclrtMbuf) -> aclError;
     fn aclrtAllocBuf(buf: *mut aclrtMbuf, size: usize) -> aclError;
-    fn aclrtBinaryLoadFromData(data: *const c_void, length: usize, options: *const aclrtBinaryLoadOptions, binHandle: *mut aclrtBinHandle) -> aclError;
-    fn aclrtRegisterCpuFunc(handle: aclrtBinHandle, funcName: *const c_char, kernelName: *const c_char, funcHandle: *mut aclrtFuncHandle) -> aclError;
     fn aclrtCmoAsyncWithBarrier(src: *mut c_void, size: usize, cmoType: aclrtCmoType, barrierId: u32, stream: aclrtStream) -> aclError;
     fn aclrtCmoWaitBarrier(taskInfo: *mut aclrtBarrierTaskInfo, stream: aclrtStream, flag: u32) -> aclError;
     fn aclrtIpcMemGetExportKey(devPtr: *mut c_void, size: usize, key: *mut c_char, len: usize, flags: u64) -> aclError;
@@ -139,9 +110,6 @@ unbuilt! {
     fn aclmdlRITaskGetType(task: aclmdlRITask, r#type: *mut aclmdlRITaskType) -> aclError;
     fn aclmdlRITaskGetSeqId(task: aclmdlRITask, id: *mut u32) -> aclError;
     fn aclrtProfTrace(userdata: *mut c_void, length: i32, stream: aclrtStream) -> aclError;
-    fn aclrtLaunchKernelV2(funcHandle: aclrtFuncHandle, numBlocks: u32, argsData: *const c_void, argsSize: usize, cfg: *mut aclrtLaunchKernelCfg, stream: aclrtStream) -> aclError;
-    fn aclrtLaunchKernelWithHostArgs(funcHandle: aclrtFuncHandle, numBlocks: u32, stream: aclrtStream, cfg: *mut aclrtLaunchKernelCfg, hostArgs: *mut c_void, argsSize: usize, placeHolderArray: *mut aclrtPlaceHolderInfo, placeHolderNum: usize) -> aclError;
-    fn aclrtLaunchKernelWithArgsArray(func: *mut c_void, numBlocks: u32, stream: aclrtStream, cfg: *mut aclrtLaunchKernelCfg, args: *mut *mut c_void) -> aclError;
     fn aclrtLaunchSIMTKernelWithArgsArray(func: *mut c_void, gridDim: dim3, blockDim: dim3, dynUbufSize: usize, stream: aclrtStream, cfg: *mut aclrtLaunchKernelCfg, args: *mut *mut c_void) -> aclError;
     fn aclrtLaunchSIMTKernelWithHostArgs(func: *mut c_void, gridDim: dim3, blockDim: dim3, dynUbufSize: usize, stream: aclrtStream, cfg: *mut aclrtLaunchKernelCfg, hostArgs: *mut c_void, argsSize: usize, placeHolderArray: *mut aclrtPlaceHolderInfo, placeHolderNum: usize) -> aclError;
     fn aclrtGetFloatOverflowStatus(outputAddr: *mut c_void, outputSize: u64, stream: aclrtStream) -> aclError;
@@ -168,11 +136,6 @@ unbuilt! {
     fn aclrtSnapShotCallbackUnregister(stage: aclrtSnapShotStage, callback: aclrtSnapShotCallBack) -> aclError;
     fn aclrtCacheLastTaskOpInfo(infoPtr: *const c_void, infoSize: usize) -> aclError;
     fn aclrtCacheLastTaskExtendInfo(extendInfoPtr: *const c_char, infoSize: usize) -> aclError;
-    fn aclrtGetFunctionAttribute(funcHandle: aclrtFuncHandle, attrType: aclrtFuncAttribute, attrValue: *mut i64) -> aclError;
-    fn aclrtFunctionGetBinary(funcHandle: aclrtFuncHandle, binHandle: *mut aclrtBinHandle) -> aclError;
-    fn aclrtFunctionGetParamCount(func: *const c_void, paramCount: *mut usize) -> aclError;
-    fn aclrtFunctionGetParamInfo(func: *const c_void, paramIndex: usize, paramOffset: *mut usize, paramSize: *mut usize) -> aclError;
-    fn aclrtFunctionGetAvailDynUbufPerBlock(func: *mut c_void, flags: u32, dynamicUbufSize: *mut usize) -> aclError;
     fn aclrtIpcGetEventHandle(event: aclrtEvent, handle: *mut aclrtIpcEventHandle) -> aclError;
     fn aclrtIpcOpenEventHandle(handle: aclrtIpcEventHandle, event: *mut aclrtEvent) -> aclError;
     fn aclrtMemRetainAllocationHandle(virPtr: *mut c_void, handle: *mut aclrtDrvMemHandle) -> aclError;
