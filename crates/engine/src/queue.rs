@@ -87,8 +87,8 @@ pub use mark::{Mark, Signal, Stream};
 pub use policy::{ByPriority, Candidate, Choice, Policy, Seeded};
 #[cfg(not(loom))]
 pub use {
-    engine::Engine, kernel::Kernel, kernel::Stop, kernel::stand_aside, kernel::widen, poll::Condition,
-    poll::Poll, task::Task, task::Work,
+    engine::Engine, kernel::Kernel, kernel::Stop, kernel::expire, kernel::stand_aside, kernel::widen,
+    poll::Condition, poll::Poll, task::Task, task::Work,
 };
 
 #[cfg(not(loom))]

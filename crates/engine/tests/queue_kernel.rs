@@ -22,7 +22,7 @@ impl Kernel for Test {
     fn limit(&self) -> Option<Duration> {
         self.limit
     }
-    fn stopped(&self, position: u64, why: Stop) -> u32 {
+    fn stopped(self: Arc<Self>, position: u64, why: Stop) -> u32 {
         self.stops.lock().unwrap().push((position, why));
         77
     }

@@ -31,7 +31,7 @@ pub trait Kernel: Send + Sync {
     fn limit(&self) -> Option<Duration>;
     /// It ends before member 0 returns: the code that its stream fails with. Called on the watch, or in [`super::Engine::abandon`],
     /// whose code counts. `position` is the task's.
-    fn stopped(&self, position: u64, why: Stop) -> u32;
+    fn stopped(self: Arc<Self>, position: u64, why: Stop) -> u32;
 }
 
 /// Why a kernel ends before it returns.
@@ -86,9 +86,17 @@ pub fn widen(members: std::ops::Range<u32>) -> bool {
     members.into_iter().all(|member| core.crew.start(core, Job { kernel: Arc::clone(&kernel), member, task }))
 }
 
-/// Called by a kernel's member that can never go on: the kernel ends as if it were late, and this never returns. The watch does
-/// it, because whoever is told may run code of the program, which has no business in a kernel's scope.
+/// Called by a kernel's member that can never go on: the kernel ends as if it were late, and this never returns.
 pub fn stand_aside() -> ! {
+    expire();
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Called by a kernel's member: the kernel ends as if it were late, soon. The watch does it, because whoever is told may run code of
+/// the program, which has no business in a kernel's scope.
+pub fn expire() {
     if let (Some(mine), Some(core)) = (user::my_seat(), user::my_core()) {
         // SAFETY: as in `widen`.
         let seats = unsafe { &*core }.seats.0.lock();
@@ -101,9 +109,6 @@ pub fn stand_aside() -> ! {
         }
         drop(seats);
         nudge();
-    }
-    loop {
-        std::thread::park();
     }
 }
 
@@ -188,7 +193,7 @@ impl Core {
     fn abandon_task(&self, code: u32, which: impl Fn(Mark) -> bool) -> bool {
         self.give_up(which, |_, kernel, position| {
             if let Some(kernel) = kernel {
-                kernel.stopped(position, Stop::GivenUp);
+                Arc::clone(kernel).stopped(position, Stop::GivenUp);
             }
             code
         })
@@ -241,7 +246,7 @@ impl Core {
             let Some(fault) = seat.scope.fault() else { continue };
             let member = seat.member.load(Ordering::Relaxed);
             let told = |core: &Core, kernel: Option<&Arc<dyn Kernel>>, position| match kernel {
-                Some(kernel) => kernel.stopped(position, Stop::Fault { member, fault }),
+                Some(kernel) => Arc::clone(kernel).stopped(position, Stop::Fault { member, fault }),
                 None => core.kernel_fault_code,
             };
             if member == 0 {
@@ -274,7 +279,7 @@ impl Core {
         for (seat, entry) in late {
             if seat.scope.abandon(entry) {
                 self.end(seat, |core, kernel, position| match kernel {
-                    Some(kernel) => kernel.stopped(position, Stop::Late),
+                    Some(kernel) => Arc::clone(kernel).stopped(position, Stop::Late),
                     None => core.kernel_fault_code,
                 });
             }
