@@ -6,39 +6,10 @@
 #ifndef TOPROPE_DEVICE_QUALIFIERS_H
 #define TOPROPE_DEVICE_QUALIFIERS_H
 
+#include "toprope/device/words.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-/* Where a function runs. `__inline__` is a word of the compiler already. */
-#define __global__
-#define __aicore__
-#define __aicpu__
-#define __host__
-#define __cube__
-#define __vector__
-#define __mix__(cube, vector)
-#define __schedmode__(mode)
-#define __simd_vf__
-#define __simd_callee__
-#define __simt_vf__
-#define __simt_callee__
-#define __launch_bounds__(threads)
-
-/* Which pipelines a function reads and writes. */
-#define __in_pipe__(...)
-#define __out_pipe__(...)
-#define __inout_pipe__(...)
-
-/* Where an object lives. */
-#define __gm__
-#define __ubuf__
-#define __cbuf__
-#define __ca__
-#define __cb__
-#define __cc__
-#define __fbuf__
-#define __ssbuf__
-#define __local_mem__
 
 /* The address of bytes in global memory. */
 #define GM_ADDR __gm__ uint8_t *
