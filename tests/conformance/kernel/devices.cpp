@@ -13,7 +13,7 @@ __gm__ uint8_t table[16];
 
 extern "C" __global__ __aicore__ void count(int by) { counter += by; }
 
-extern "C" __global__ __aicore__ void read(__gm__ float *out) {
+extern "C" __global__ __aicore__ void see(__gm__ float *out) {
     out[0] = float(counter);
     out[1] = float(setting.level);
     out[2] = setting.factor[2];
@@ -23,7 +23,7 @@ extern "C" __global__ __aicore__ void read(__gm__ float *out) {
 // The variables of the current device, as a kernel sees them.
 static void check_seen(float counter_, float level, float factor, float last) {
     float *out = kernel_zeros<float>(4);
-    read<<<1, nullptr, nullptr>>>(out);
+    see<<<1, nullptr, nullptr>>>(out);
     CHECK_OK(aclrtSynchronizeStream(nullptr));
     const float want[4] = {counter_, level, factor, last};
     CHECK_DEVICE(out, want, sizeof want);
@@ -50,14 +50,17 @@ int main() {
     CHECK_OK(aclrtSetDevice(0));
     check_seen(103, 1, 2.5f, 0);
     int value = 0;
-    CHECK_OK(aclrtMemcpyFromSymbol(&value, sizeof value, &counter, 0, ACL_MEMCPY_DEVICE_TO_HOST));
+    CHECK_OK(aclrtMemcpyFromSymbol(&value, sizeof value, &counter, sizeof value, 0, ACL_MEMCPY_DEVICE_TO_HOST));
     CHECK_EQ(value, 103);
     size_t size = 0;
-    CHECK_OK(aclrtGetSymbolSize(&size, &setting));
+    CHECK_OK(aclrtGetSymbolSize(&setting, &size));
     CHECK_EQ(size, sizeof(Setting));
 
-    // Reset to zero users: initial values again, on this device alone.
+    // Reset as often as set: initial values again, on this device alone.
     CHECK_OK(aclrtResetDevice(0));
+    CHECK_OK(aclrtSetDevice(0));
+    check_seen(103, 1, 2.5f, 0);
+    CHECK_OK(aclrtResetDeviceForce(0));
     CHECK_OK(aclrtSetDevice(0));
     check_seen(100, 1, 2.5f, 0);
     CHECK_OK(aclrtSetDevice(1));
