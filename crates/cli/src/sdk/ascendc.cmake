@@ -13,6 +13,16 @@ if(NOT ASCEND_CANN_PACKAGE_PATH)
   set(ASCEND_CANN_PACKAGE_PATH "${TOPROPE_HOME}")
 endif()
 
+# Programs and libraries of this folder that have kernels in them are linked by the same command, which makes their device binary.
+# It leaves the others to the compiler.
+foreach(rule CMAKE_CXX_LINK_EXECUTABLE CMAKE_CXX_CREATE_SHARED_LIBRARY)
+  if(${rule} AND NOT ${rule} MATCHES " c\\+\\+ ")
+    string(REPLACE "<CMAKE_CXX_COMPILER>"
+           "\"${CMAKE_COMMAND}\" -E env \"CXX=${CMAKE_CXX_COMPILER}\" \"${TOPROPE_COMMAND}\" c++"
+           ${rule} "${${rule}}")
+  endif()
+endforeach()
+
 # Objects of `sources` in the variable `objects`, each by `toprope c++` with what is set on `target`, now or later.
 function(_toprope_objects target objects)
   set(made "")
@@ -38,8 +48,8 @@ macro(_toprope_settings_of target)
   set(_includes "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
   set(_definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
   set(_toprope_settings
-      "$<$<BOOL:${_includes}>:-I$<JOIN:${_includes},;-I>>"
-      "$<$<BOOL:${_definitions}>:-D$<JOIN:${_definitions},;-D>>"
+      "$<$<BOOL:${_includes}>:-I$<JOIN:${_includes},$<SEMICOLON>-I>>"
+      "$<$<BOOL:${_definitions}>:-D$<JOIN:${_definitions},$<SEMICOLON>-D>>"
       "$<TARGET_PROPERTY:${target},TOPROPE_OPTIONS>")
 endmacro()
 
