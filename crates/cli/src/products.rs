@@ -38,7 +38,7 @@ enum Form {
 }
 
 /// Columns of products.csv, and what they are called.
-const ROWS: [(&str, &str, Form); 47] = [
+const ROWS: [(&str, &str, Form); 48] = [
     ("generations", "CANN generations", Form::List),
     ("forms", "forms", Form::List),
     ("soc_names", "chip names", Form::List),
@@ -75,6 +75,7 @@ const ROWS: [(&str, &str, Form); 47] = [
     ("va_flag", "VA flag of host memory", Form::Text),
     ("symbol", "device variables", Form::Text),
     ("copy_2d_device", "2D copies in a device", Form::Text),
+    ("kernel_ratio", "task ratio of kernels", Form::Text),
     ("pageable_async_gen9", "pageable async copy, CANN 9", Form::List),
     ("pageable_async_gen8", "pageable async copy, CANN 8", Form::List),
     ("pageable_async_gen5", "pageable async copy, CANN 5", Form::List),
