@@ -105,8 +105,8 @@ public:
         }
     }
 
-    /* Hands the text over, unless it is too long. */
-    void print() const
+    /* Hands the text over, unless it is too long; outside of a kernel, to `stream`. */
+    void print(FILE *stream) const
     {
         const toprope_block *block = current();
         if (!whole_ || length_ == 0) {
@@ -115,7 +115,7 @@ public:
         if (block != nullptr) {
             block->services->print(block, bytes_, length_);
         } else {
-            fwrite(bytes_, 1, length_, stdout);
+            fwrite(bytes_, 1, length_, stream);
         }
     }
 
@@ -216,7 +216,7 @@ __attribute__((noinline)) inline void print_all(const char *format, const Argume
 {
     Text text;
     text.add(format, arguments, count);
-    text.print();
+    text.print(stdout);
 }
 
 template <class... A> inline void print(const char *format, const A &...arguments)
@@ -237,9 +237,8 @@ template <class... A> inline void print(const char *format, const A &...argument
     if (*format == '\0' || format[strlen(format) - 1] != '\n') {
         text.add("\n");
     }
-    text.print();
+    text.print(stderr);
     if (current() == nullptr) {
-        fflush(stdout);
         abort();
     }
     fault();
@@ -299,15 +298,17 @@ template <class... A> inline void PRINTF(const char *format, const A &...argumen
 #define ascendc_assert(...) static_cast<void>(0)
 #endif
 
-#ifdef TOPROPE_DEVICE
-/* assert takes a message in device code. */
+#if defined(TOPROPE_COMPILER) || defined(TOPROPE_DEVICE)
+/* assert takes a message in device code, which the host half is preprocessed with as well. */
 #undef assert
 #if TOPROPE_PRINTS && !defined(NDEBUG)
 #define assert(...) TOPROPE_ASSERT(__VA_ARGS__)
 #else
 #define assert(...) static_cast<void>(0)
 #endif
+#endif
 
+#ifdef TOPROPE_DEVICE
 /* Plain printf too: device code must not write to the C library's stream, whose lock a kernel that faults would keep. Another name
  * behind it leaves AscendC::printf, std::printf and attributes that mention printf alone. */
 namespace toprope {
