@@ -323,9 +323,8 @@ impl Space {
 
     /// Puts pages of a loaded device binary under the guard, if there is one; whether they are.
     pub fn guard_pages(&self, base: usize, bytes: usize) -> bool {
-        self.key
-            .as_ref()
-            .is_some_and(|key| key.guard(base, bytes, libc::PROT_READ | libc::PROT_WRITE).is_ok())
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        self.key.as_ref().is_some_and(|key| key.guard(base, bytes, access).is_ok())
     }
 
     /// Where the runtime itself reads and writes the bytes at `addr`: the unguarded mapping for device memory, the target for an
