@@ -41,8 +41,34 @@ pub struct Profile {
     pub device_memory: u64,
     /// Whether host code is to be kept out of device memory.
     pub guard: bool,
+    /// What the checker does with what it finds.
+    pub check: Check,
     /// Draws the order in which ready streams run; None: by priority, first come first served.
     pub seed: Option<u64>,
+}
+
+/// Whether a checker looks for mistakes of the program (`toprope-checker`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Check {
+    /// No.
+    #[default]
+    Off,
+    /// It reports.
+    Warn,
+    /// It reports, and `toprope run` ends with 97 if there was something to report.
+    Strict,
+}
+
+impl Check {
+    /// Of `off`, `warn` or `strict`.
+    pub fn parse(text: &str) -> Option<Check> {
+        match text {
+            "off" => Some(Check::Off),
+            "warn" => Some(Check::Warn),
+            "strict" => Some(Check::Strict),
+            _ => None,
+        }
+    }
 }
 
 /// What may be asked for, each as text; `None` or empty is the default.
@@ -62,6 +88,8 @@ pub struct Request {
     pub device_memory: Option<String>,
     /// `TOPROPE_GUARD`: `on` (default) or `off`.
     pub guard: Option<String>,
+    /// `TOPROPE_CHECK`: `off` (default), `warn` or `strict`.
+    pub check: Option<String>,
     /// `TOPROPE_SEED`: a number; none by default.
     pub seed: Option<String>,
 }
@@ -78,6 +106,7 @@ impl Request {
             devices: get("TOPROPE_DEVICES"),
             device_memory: get("TOPROPE_DEVICE_MEMORY"),
             guard: get("TOPROPE_GUARD"),
+            check: get("TOPROPE_CHECK"),
             seed: get("TOPROPE_SEED"),
         }
     }
@@ -151,6 +180,11 @@ impl Profile {
             Some("off") => false,
             Some(text) => return Err(format!("'{text}' is no guard setting; valid: on, off")),
         };
+        let check = match request.check.as_deref() {
+            None => Check::Off,
+            Some(text) => Check::parse(text)
+                .ok_or_else(|| format!("'{text}' is no check setting; valid: off, warn, strict"))?,
+        };
         let seed = match request.seed.as_deref() {
             None => None,
             Some(text) => match text.parse() {
@@ -158,7 +192,7 @@ impl Profile {
                 Err(_) => return Err(format!("'{text}' is no seed; valid: 0 to {}", u64::MAX)),
             },
         };
-        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, seed })
+        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, check, seed })
     }
 
     /// The product's place in `spec/products.csv`.

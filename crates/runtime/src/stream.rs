@@ -17,6 +17,7 @@ use crate::context::{self, Context};
 use crate::error::Result;
 use crate::exception::Origin;
 use crate::handle::{Kind, Pin, describe};
+use crate::observer::Home;
 use crate::process::{self, Runtime};
 use crate::{observer, refuse, thread};
 
@@ -118,7 +119,9 @@ impl Stream {
     pub(crate) fn cut_short(&self, rt: &Runtime) {
         const GRACE: Duration = Duration::from_millis(50);
         let running = rt.engine.discard(self.queue);
-        let _: queue::Waited = rt.engine.wait(running, Instant::now().checked_add(GRACE));
+        if rt.engine.wait(running, Instant::now().checked_add(GRACE)) == queue::Waited::Done {
+            observer::tell(|o| o.host_ordered(running));
+        }
     }
 
     /// Waits until every task is done, or drops the tasks of a stream that does not run any.
@@ -253,7 +256,11 @@ fn open(rt: &Runtime, context: &Pin<'_, Context>, priority: u32, flags: u32, def
     };
     stream.shut_gate(rt);
     let handle = rt.streams.insert(stream);
-    observer::tell(|o| o.born(Kind::Stream, handle));
+    observer::tell(|o| {
+        o.born(Kind::Stream, handle);
+        let (context, device) = (context.handle(), context.device);
+        o.placed(handle, &Home { queue: queue.0, id, context, device, default, kept: gate.is_some() });
+    });
     if !context.adopt(handle) {
         end(rt, handle);
         return refuse!(
