@@ -1,7 +1,8 @@
 //! `cargo xtask test`: builds the library and the command, then runs every suite.
 //!
 //! Suites, in this order: `rust` (all crates), `contract` (every rule on every product), `abi`, `headers` (each alone, twice,
-//! in every standard), `c`, `cpp` (tests/conformance), `examples`, `misuse` (the checker's rules), `sequences`, `python` (with the wheel). The last line is `N passed, N failed` over all.
+//! in every standard), `c`, `cpp` (tests/conformance), `examples`, `misuse` (the checker's rules), `strict` (all these programs
+//! under the checker), `sequences`, `python` (with the wheel). The last line is `N passed, N failed` over all.
 
 mod contract;
 pub mod engine;
@@ -13,6 +14,7 @@ mod python;
 pub mod report;
 mod rust;
 pub mod sequences;
+mod strict;
 
 use process::{answers, cargo, pass_through, root, target_dir};
 use program::{Build, C, CPP, Standard, Wanted, sources};
@@ -114,6 +116,7 @@ fn program_suites(build: &Arc<Build>) -> Result<Vec<Suite>, String> {
         ("cpp", programs(build, "cpp", &conformance.join("cpp"), &CPP, &["cpp"], Some("ok"))?),
         ("examples", examples(build)?),
         ("misuse", misuse::jobs(build)?),
+        ("strict", strict::jobs(build)?),
         ("sequences", vec![sequences::job(build)]),
     ])
 }

@@ -24,7 +24,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run a program: an executable, a Python script, or a .c, .cc, .cpp source, which is compiled first
-    Run(run::Args),
+    Run(Box<run::Args>),
     /// Write a tree shaped like the vendor's toolkit, for build scripts
     Sdk(sdk::Args),
     /// List the functions of the API, or tell about one
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => run::run(*args),
         Command::Sdk(args) => sdk::print(args),
         Command::Api(args) => api::print(args),
         Command::Products(args) => products::print(args),

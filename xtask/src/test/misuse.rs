@@ -9,11 +9,12 @@ use super::report::Job;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Runs of each program.
 const TIMES: usize = 20;
 /// What `toprope run --check strict` answers when there was a finding.
-const FOUND: i32 = 97;
+pub const FOUND: i32 = 97;
 
 /// One job for each program.
 pub fn jobs(build: &Arc<Build>) -> Result<Vec<Job>, String> {
@@ -51,7 +52,7 @@ fn pair(build: &Build, source: &Path, stem: &str) -> Result<(), String> {
         command.args(fixed.then_some("-DFIXED")).arg("-g").arg(source);
         build.link(&mut command, &output)?;
         for time in 1..=TIMES {
-            let captured = run(build, &output, &wanted)?;
+            let captured = run(build, &output, wanted.runs.first().map_or(&[], Vec::as_slice), wanted.limit)?;
             let judged = if fixed {
                 silent(&captured)
             } else {
@@ -67,14 +68,17 @@ fn pair(build: &Build, source: &Path, stem: &str) -> Result<(), String> {
 }
 
 /// Runs a program under the checker.
-pub fn run(build: &Build, program: &Path, wanted: &Wanted) -> Result<Captured, String> {
+pub fn run(
+    build: &Build,
+    program: &Path,
+    variables: &[(String, String)],
+    limit: Duration,
+) -> Result<Captured, String> {
     let mut command = Command::new(build.library.join("toprope"));
     build.clean(&mut command);
     command.args(["run", "--check", "strict"]).arg(program);
-    for (name, value) in wanted.runs.first().into_iter().flatten() {
-        command.env(name, value);
-    }
-    process::capture(&mut command, wanted.limit)
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    process::capture(&mut command, limit)
 }
 
 /// The rules that a report names in its headers: `… [rule]`.
