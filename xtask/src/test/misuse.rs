@@ -1,6 +1,8 @@
 //! The suite `misuse`: tests/misuse has two programs for each rule of the checker. As it is, a program must be reported at the line
 //! that says `REPORT`, in each of [`TIMES`] runs; with `-DFIXED` nothing may be reported, in as many.
 //!
+//! Programs whose names begin with `silent_` are right in ways that are hard to see: nothing may be reported.
+//!
 //! Comments at the top: `// env: NAME=VALUE …`, and `// also: RULE …` for rules that such a program cannot help breaking too.
 
 use super::process::{self, Captured};
@@ -41,28 +43,37 @@ fn rule_of(build: &Build, stem: &str) -> Result<String, String> {
 
 fn pair(build: &Build, source: &Path, stem: &str) -> Result<(), String> {
     let text = std::fs::read_to_string(source).map_err(|error| format!("{}: {error}", source.display()))?;
+    let wanted = Wanted::parse(&text)?;
+    if stem.starts_with("silent_") {
+        return times(build, source, stem, &wanted, &[], &silent);
+    }
     let rule = rule_of(build, stem)?;
     let line = text.lines().position(|line| line.ends_with("// REPORT")).ok_or("no line says REPORT")? + 1;
     let also = text.lines().find_map(|line| line.strip_prefix("// also: ")).unwrap_or_default();
-    let wanted = Wanted::parse(&text)?;
     let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    for fixed in [false, true] {
-        let output = build.out.join("misuse").join(format!("{stem}{}", if fixed { ".fixed" } else { "" }));
-        let mut command = build.compiler(CPP[2]);
-        command.args(fixed.then_some("-DFIXED")).arg("-g").arg(source);
-        build.link(&mut command, &output)?;
-        for time in 1..=TIMES {
-            let captured = run(build, &output, wanted.runs.first().map_or(&[], Vec::as_slice), wanted.limit)?;
-            let judged = if fixed {
-                silent(&captured)
-            } else {
-                reported(&captured, &rule, also, &format!("{file}:{line})"))
-            };
-            judged.map_err(|reason| {
-                let which = if fixed { "with -DFIXED" } else { "as it is" };
-                format!("{which}, run {time}: {reason}\n{}", captured.output())
-            })?;
-        }
+    let place = format!("{file}:{line})");
+    times(build, source, stem, &wanted, &[], &|captured| reported(captured, &rule, also, &place))?;
+    times(build, source, stem, &wanted, &["-DFIXED"], &silent)
+}
+
+/// Compiles a program and runs it [`TIMES`] times.
+fn times(
+    build: &Build,
+    source: &Path,
+    stem: &str,
+    wanted: &Wanted,
+    flags: &[&str],
+    judge: &dyn Fn(&Captured) -> Result<(), String>,
+) -> Result<(), String> {
+    let output = build.out.join("misuse").join(format!("{stem}{}", flags.concat()));
+    let mut command = build.compiler(CPP[2]);
+    command.args(flags).arg("-g").arg(source);
+    build.link(&mut command, &output)?;
+    let variables = wanted.runs.first().map_or(&[][..], Vec::as_slice);
+    for time in 1..=TIMES {
+        let captured = run(build, &output, variables, wanted.limit)?;
+        judge(&captured)
+            .map_err(|reason| format!("{flags:?}, run {time}: {reason}\n{}", captured.output()))?;
     }
     Ok(())
 }
