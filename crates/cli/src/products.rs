@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use toprope_runtime::generated::products::{PRODUCTS, Product};
-use toprope_runtime::profile::DEFAULT_PRODUCT;
+use toprope_runtime::profile::{DEFAULT_PRODUCT, can_guard};
 
 use crate::Refused;
 
@@ -25,6 +25,13 @@ pub fn print(args: Args) -> Result<ExitCode, Refused> {
     for product in chosen {
         one(product);
     }
+    let guard = match can_guard() {
+        true => "can be kept out of device memory (--guard)",
+        false => {
+            "is not kept out of device memory: the processor or system has no protection keys left, --guard is off"
+        }
+    };
+    println!("This machine: host code {guard}.");
     println!("(ours): no document gives the value; it is this project's choice.");
     Ok(ExitCode::SUCCESS)
 }

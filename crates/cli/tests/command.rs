@@ -201,3 +201,52 @@ fn the_lists_tell_what_is_ours_and_what_is_built() {
     let list = stdout(&run(&["api", "memcpyasync"]));
     assert!(list.lines().count() >= 4, "{list}");
 }
+
+#[test]
+fn a_source_is_compiled_with_the_flags_that_make_knows() {
+    let text = "#include <acl/acl.h>\n#include <math.h>\n#include <stdio.h>\n\
+        int main(int argc, char **argv) { (void)argv; printf(\"%d %d %.1f\\n\", ONE, TWO, fmax(argc, 2.5)); return 0; }\n";
+    for (name, flags, compiler) in [("flags.c", "CFLAGS", "CC"), ("flags.cpp", "CXXFLAGS", "CXX")] {
+        let file = source(name, text);
+        let default = if compiler == "CC" { "cc" } else { "c++" };
+        let output = toprope()
+            .env(flags, "-Wall -DONE=1")
+            .env("CPPFLAGS", " -DTWO=2 ")
+            .env("LDLIBS", "-lm")
+            .env(compiler, format!("{default} -g"))
+            .arg("run")
+            .arg(&file)
+            .output()
+            .unwrap();
+        assert_eq!(stdout(&output), "1 2 2.5\n", "{}", stderr(&output));
+    }
+    let help = stdout(&run(&["run", "--help"]));
+    for word in ["CXXFLAGS", "CFLAGS", "LDFLAGS", "XDG_CACHE_HOME", "PATH", "protection keys", "same order"] {
+        assert!(help.contains(word), "{word}: {help}");
+    }
+    assert!(stdout(&run(&["products"])).contains("This machine: host code"));
+}
+
+#[test]
+fn a_variable_that_means_nothing_and_a_guard_that_cannot_be_are_told() {
+    let file = source("told.c", "#include <acl/acl.h>\nint main(void) { return aclInit(NULL); }\n");
+    let output = toprope().env("TOPROPE_PRODUKT", "a3").arg("run").arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let said = stderr(&output);
+    assert_eq!(
+        said,
+        "toprope: the variable TOPROPE_PRODUKT means nothing; the nearest that does is TOPROPE_PRODUCT\n"
+    );
+    let output = toprope()
+        .args(["run", "--product", "200i-500-a2", "--form", "rc", "--guard", "on"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert_eq!(
+        stderr(&output).lines().filter(|line| line.contains("TOPROPE_GUARD=on has no effect")).count(),
+        1
+    );
+    let endpoint = stderr(&toprope().args(["run", "--guard", "on"]).arg(&file).output().unwrap());
+    let able = stdout(&run(&["products"])).contains("can be kept out");
+    assert_eq!(endpoint.lines().count(), usize::from(!able), "{endpoint}");
+}

@@ -65,7 +65,7 @@ impl std::error::Error for Error {}
 pub fn exhausted(error: AllocError, rule: &'static str, what: &str) -> Error {
     let text = match error {
         AllocError::Exhausted { asked, free } => format!("{what}: {asked} bytes asked, {free} bytes free"),
-        AllocError::Refused(errno) => format!("{what}: the system refused the memory, errno {errno}"),
+        AllocError::Refused(refusal) => format!("{what}: {refusal}"),
     };
     Error::new(sys::ACL_ERROR_RT_MEMORY_ALLOCATION, rule, text)
 }

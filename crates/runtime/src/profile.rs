@@ -94,6 +94,55 @@ pub struct Request {
     pub seed: Option<String>,
 }
 
+/// The variables that this project reads.
+pub const VARIABLES: [&str; 12] = [
+    "TOPROPE_PRODUCT",
+    "TOPROPE_SOC",
+    "TOPROPE_FORM",
+    "TOPROPE_CANN",
+    "TOPROPE_DEVICES",
+    "TOPROPE_DEVICE_MEMORY",
+    "TOPROPE_GUARD",
+    "TOPROPE_SEED",
+    // Read by the Python module too.
+    "TOPROPE_CHECK",
+    // Read by the checker.
+    "TOPROPE_REPORT",
+    "TOPROPE_SUPPRESS",
+    "TOPROPE_CHECK_NOTE",
+];
+
+/// Beginnings of variables that the project's own tests use.
+const OF_TESTS: [&str; 3] = ["TOPROPE_TEST_", "TOPROPE_STRESS_", "TOPROPE_LOOM_"];
+
+/// What to say about a variable that looks like one of ours and is none; None if there is nothing to say.
+pub fn misspelt(name: &str) -> Option<String> {
+    let ours = VARIABLES.contains(&name) || OF_TESTS.iter().any(|start| name.starts_with(start));
+    if ours || !name.starts_with("TOPROPE_") {
+        return None;
+    }
+    let nearest = VARIABLES.into_iter().min_by_key(|known| distance(&name.to_ascii_uppercase(), known))?;
+    Some(format!("the variable {name} means nothing; the nearest that does is {nearest}"))
+}
+
+/// How many bytes must be put in, taken out or changed to make one name of the other.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.bytes().enumerate() {
+        let mut before = i;
+        let mut left = i + 1;
+        for (cell, b) in row.iter_mut().skip(1).zip(to.bytes()) {
+            let here = (before + usize::from(a != b)).min(*cell + 1).min(left + 1);
+            before = std::mem::replace(cell, here);
+            left = here;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
 impl Request {
     /// As the environment says.
     pub fn from_env() -> Request {
@@ -205,6 +254,11 @@ impl Profile {
     pub fn supports(&self, api: Api) -> bool {
         api.function().support >> self.index & 1 == 1
     }
+}
+
+/// Whether host code can be kept out of device memory on this machine: it takes a protection key.
+pub fn can_guard() -> bool {
+    toprope_engine::memory::can_guard()
 }
 
 const MIB: u64 = 1 << 20;

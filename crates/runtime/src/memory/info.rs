@@ -64,7 +64,7 @@ pub fn info(rt: &Runtime, attr: u32) -> Result<(usize, usize)> {
         );
     };
     // aclrtGetMemInfo#04
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let product = rt.profile.product;
     // aclrtGetMemInfo#05, #06: HBM questions are answered with DDR where there is no HBM, DDR ones are not the other way round.
     let present = (attr.chip != Chip::Ddr || !product.hbm)

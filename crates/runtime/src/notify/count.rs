@@ -39,7 +39,7 @@ pub fn create(rt: &Runtime, flag: u64) -> Result<u64> {
             "flag: {flag:#x} is reserved and must be 0"
         );
     }
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     // ours: as many as notifies, since no page says.
     let limit = rt.profile.product.max_notifies;
     let Some(id) = take_number(&rt.notifies.counting_numbers, device, limit) else {
