@@ -8,6 +8,7 @@ mod arg;
 pub mod buffer;
 pub mod callback;
 pub mod capability;
+mod check;
 pub mod context;
 pub mod copy;
 pub mod device;

@@ -28,7 +28,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run a program: an executable, a Python script, or a .c, .cc, .cpp source, which is compiled first
-    Run(run::Args),
+    Run(Box<run::Args>),
     /// Compile C++ with device code: the system's compiler, and its options, underneath
     #[command(name = "c++", disable_help_flag = true)]
     Cxx(CompilerWords),
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => run::run(*args),
         Command::Cxx(args) => compile::command(&args.words, true),
         Command::Cc(args) => compile::command(&args.words, false),
         Command::Sdk(args) => sdk::print(args),

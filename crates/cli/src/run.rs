@@ -1,5 +1,6 @@
 //! `toprope run`: checks the target, compiles a source, and starts the program with the library in its path.
 
+mod check;
 mod compile;
 
 use std::ffi::{OsStr, OsString};
@@ -45,6 +46,15 @@ pub struct Args {
     /// [env: TOPROPE_GUARD] [default: on]
     #[arg(long, value_name = "on|off")]
     guard: Option<String>,
+    /// Look for ordering and lifetime mistakes: off, warn (report) or strict (also end with status 97) [env: TOPROPE_CHECK] [default: off]
+    #[arg(long, value_name = "off|warn|strict")]
+    check: Option<String>,
+    /// Write the findings to a file at exit: JSON, or SARIF if it ends in .sarif [env: TOPROPE_REPORT]
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// File with findings that are not to be reported [env: TOPROPE_SUPPRESS]
+    #[arg(long, value_name = "FILE")]
+    suppress: Option<PathBuf>,
     /// Before every task, draw from this number which ready stream runs it; the same number gives the same order to a
     /// program whose calls come from one thread. Streams run one at a time, and only while the program waits, asks (one
     /// task per question) or has made no call for 0.2 s; what runs then, and what several threads do, is a matter of time
@@ -79,34 +89,42 @@ pub fn run(args: Args) -> Result<ExitCode, Refused> {
             let built = compile::build(source, language, &libraries)?;
             let mut command = start.command(built.path.as_os_str(), rest);
             command.arg0(source.with_extension(""));
-            // SAFETY: prctl is safe to call between fork and exec; the program must not outlive this command unseen.
-            unsafe {
-                command.pre_exec(|| {
-                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-                    Ok(())
-                });
-            }
-            let status = command.status().map_err(|e| format!("cannot start the compiled program: {e}"))?;
+            let status =
+                beside(&mut command).map_err(|e| format!("cannot start the compiled program: {e}"))?;
             drop(built);
-            Ok(finish(status))
+            Ok(start.check.finish(status))
         }
         None => {
             let path = find(program)?;
-            // The program takes this process's place: signals and exit status are its own.
-            let error = start.command(path.as_os_str(), rest).arg0(program).exec();
-            Err(format!("cannot start {}: {error}", path.display()).into())
+            let mut command = start.command(path.as_os_str(), rest);
+            let failed = |error| format!("cannot start {}: {error}", path.display());
+            Ok(start.go(command.arg0(program)).map_err(failed)?)
         }
     }
+}
+
+/// Runs a program while this command waits for it.
+fn beside(command: &mut Command) -> std::io::Result<ExitStatus> {
+    // SAFETY: prctl is safe to call between fork and exec; the program must not outlive this command unseen.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            Ok(())
+        });
+    }
+    command.status()
 }
 
 /// What a program is started with.
 struct Start {
     /// The variables that carry the options to the library.
-    settings: Vec<(&'static str, String)>,
+    settings: Vec<(&'static str, OsString)>,
     /// The toolkit tree for a program that has none.
     home: Option<PathBuf>,
     /// The folder of the library.
     libraries: PathBuf,
+    /// What the checker is asked for.
+    check: check::Check,
 }
 
 impl Start {
@@ -121,6 +139,7 @@ impl Start {
             devices: or(&args.devices, from_env.devices),
             device_memory: or(&args.device_memory, from_env.device_memory),
             guard: or(&args.guard, from_env.guard),
+            check: or(&args.check, from_env.check),
             seed: or(&args.seed, from_env.seed),
             soc: from_env.soc,
             log: from_env.log,
@@ -132,9 +151,12 @@ impl Start {
             ("TOPROPE_DEVICES", &args.devices),
             ("TOPROPE_DEVICE_MEMORY", &args.device_memory),
             ("TOPROPE_GUARD", &args.guard),
+            ("TOPROPE_CHECK", &args.check),
             ("TOPROPE_SEED", &args.seed),
         ];
-        let settings = given.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))).collect();
+        let text = given.into_iter().filter_map(|(name, value)| Some((name, value.clone()?.into())));
+        let check = check::Check::new(profile.check, &args.report, &args.suppress)?;
+        let settings: Vec<(&'static str, OsString)> = text.chain(check.settings()).collect();
         // Programs ask for package versions below this path (aclsysGetVersionStr#03).
         let home = match env::var_os("ASCEND_HOME_PATH").filter(|path| !path.is_empty()) {
             Some(_) => None,
@@ -146,7 +168,13 @@ impl Start {
                 })
                 .ok(),
         };
-        Ok(Start { settings, home, libraries })
+        Ok(Start { settings, home, libraries, check })
+    }
+
+    /// Runs a program. It takes this process's place, so that signals and exit status are its own, unless the status is to tell
+    /// what the checker found.
+    fn go(&self, command: &mut Command) -> std::io::Result<ExitCode> {
+        if self.check.decides() { Ok(self.check.finish(beside(command)?)) } else { Err(command.exec()) }
     }
 
     /// A command with the library, and the names that link lines use for it, in the loader's path.
@@ -183,10 +211,11 @@ fn python(start: &Start, script_and_args: &[OsString]) -> Result<ExitCode, Refus
     }
     let interpreter =
         env::var_os("PYTHON").filter(|name| !name.is_empty()).unwrap_or_else(|| "python3".into());
-    let error = start
-        .command(&interpreter, script_and_args)
-        .env("PYTHONPATH", in_front(&modules, "PYTHONPATH"))
-        .exec();
+    let mut command = start.command(&interpreter, script_and_args);
+    let error = match start.go(command.env("PYTHONPATH", in_front(&modules, "PYTHONPATH"))) {
+        Ok(code) => return Ok(code),
+        Err(error) => error,
+    };
     if error.kind() == std::io::ErrorKind::NotFound {
         return Err(format!(
             "no interpreter {}; install Python 3 or name it in PYTHON",

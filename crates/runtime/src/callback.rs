@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use toprope_engine::queue::{Mark, Signal, Task, Work};
 
 use crate::error::Result;
-use crate::observer::{self, Enqueued};
+use crate::observer;
 use crate::process::Runtime;
 use crate::stream::{self, Stream};
 use crate::{Api, refuse, thread};
@@ -233,6 +233,7 @@ fn run(rt: &Runtime, report: Report) {
         None => function(),
         Some(gate) => {
             rt.engine.callback(report.queue, function);
+            observer::tell(|o| o.called_back(report.after));
             // By its mark: the subscription may have ended while the function ran, and its signal be another one's by now.
             rt.engine.reach(gate);
         }
@@ -294,11 +295,16 @@ pub fn launch(
         cost_ns: 50_000,
         user_code: false,
     };
-    let position = stream.push(rt, Task::Work(Box::new(work)));
-    if let Some(mark) = gate {
-        stream.push(rt, Task::Wait { mark, timeout_ms: 0, code: 0 });
+    if gate.is_some() {
+        observer::tell(|o| o.holds_up());
     }
-    tell_enqueued(rt, Api::aclrtLaunchCallback, handle, &stream, position);
+    observer::enqueue(Api::aclrtLaunchCallback, stream.handle(), &[], &[], || {
+        let mut position = stream.push(rt, Task::Work(Box::new(work)));
+        if let Some(mark) = gate {
+            position = stream.push(rt, Task::Wait { mark, timeout_ms: 0, code: 0 });
+        }
+        rt.engine.mark_at(stream.queue, position)
+    });
     Ok(())
 }
 
@@ -334,21 +340,16 @@ pub fn launch_host_func(rt: &Runtime, handle: u64, func: Option<Callback>, arg: 
     }
     stream::in_context(rt, &stream, "aclrtLaunchHostFunc#09")?;
     stream::takes_tasks(rt, &stream)?;
-    let position = stream.push(rt, Task::Host { func, arg });
-    tell_enqueued(rt, Api::aclrtLaunchHostFunc, handle, &stream, position);
+    observer::enqueue(Api::aclrtLaunchHostFunc, stream.handle(), &[], &[], || {
+        let position = stream.push(rt, Task::Host { func, arg });
+        rt.engine.mark_at(stream.queue, position)
+    });
     Ok(())
 }
 
 #[cold]
 fn no_function<T>(rule: &'static str) -> Result<T> {
     refuse!(sys::ACL_ERROR_RT_PARAM_INVALID, rule, "fn: must not be null")
-}
-
-fn tell_enqueued(rt: &Runtime, api: Api, handle: u64, stream: &Stream, position: u64) {
-    observer::tell(|o| {
-        let mark = rt.engine.mark_at(stream.queue, position);
-        o.enqueued(&Enqueued { api, stream: handle, mark, reads: &[], writes: &[] });
-    });
 }
 
 /// aclrtGetThreadLastTaskId: number of the last task that the calling thread added to a stream of the program's own, 0 before

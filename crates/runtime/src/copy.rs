@@ -22,7 +22,7 @@ use crate::generated::api::Api;
 use crate::generated::products::Pageable;
 use crate::handle::Pin;
 use crate::memory::place::{self, Place, Span};
-use crate::observer::{self, Enqueued, Range};
+use crate::observer::{self, Range};
 use crate::process::Runtime;
 use crate::profile::Profile;
 use crate::stream::{self, Stream};
@@ -223,10 +223,9 @@ pub(crate) fn enqueue(
     reads: &[Range],
     writes: &[Range],
 ) {
-    let position = stream.push(rt, task);
-    observer::tell(|o| {
-        let mark = rt.engine.mark_at(stream.queue, position);
-        o.enqueued(&Enqueued { api, stream: stream.handle(), mark, reads, writes });
+    observer::enqueue(api, stream.handle(), reads, writes, || {
+        let position = stream.push(rt, task);
+        rt.engine.mark_at(stream.queue, position)
     });
 }
 

@@ -425,6 +425,8 @@ pub fn reset(rt: &Runtime, event: u64, stream: u64) -> Result<()> {
     }
     stream::in_context(rt, &stream, "aclrtResetEvent#07")?;
     stream::takes_tasks(rt, &stream)?;
-    event.state.lock().reset = Some(stream.mark(rt));
+    let at = stream.mark(rt);
+    event.state.lock().reset = Some(at);
+    observer::tell(|o| o.reset(event.handle(), stream.handle(), at));
     Ok(())
 }

@@ -91,6 +91,7 @@ impl Kind {
 
 /// What is wrong with a handle, in words.
 pub fn describe(word: u64, wanted: Kind) -> String {
+    crate::observer::tell(|o| o.stale(word, wanted));
     match Kind::of(word) {
         Some(kind) if kind == wanted => format!("{word:#x} is a {kind:?} that was destroyed already"),
         Some(kind) => format!("{word:#x} is a handle of kind {kind:?}, not {wanted:?}"),

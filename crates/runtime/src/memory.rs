@@ -315,6 +315,7 @@ fn not_freed<T>(
     rule: &'static str,
     found: Option<Block>,
 ) -> Result<T> {
+    observer::tell(|o| o.not_freed(addr));
     let what = place::at(rt, addr, found);
     let why = match found {
         Some(block) if kind.takes(&block) => "only the start of a block can be freed",

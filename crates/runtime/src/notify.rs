@@ -156,6 +156,7 @@ pub fn record(rt: &Runtime, notify: u64, stream: u64) -> Result<()> {
     let notify = find(rt, notify)?;
     let known = stream::known(rt, stream)?;
     let stream = copy::own(rt, known, "aclrtRecordNotify#05")?;
+    observer::tell(|o| o.about(notify.handle()));
     change(rt, Api::aclrtRecordNotify, &stream, &notify.cell, |cell| cell.0.store(1, Ordering::Release));
     Ok(())
 }
@@ -207,6 +208,7 @@ pub fn wait_and_reset(rt: &Runtime, notify: u64, stream: u64, seconds: u32) -> R
     let notify = find(rt, notify)?;
     let known = stream::known(rt, stream)?;
     let stream = copy::own(rt, known, "aclrtWaitAndResetNotify#05")?;
+    observer::tell(|o| o.about(notify.handle()));
     let recorded = Recorded(Arc::clone(&notify.cell));
     enqueue_wait(rt, Api::aclrtWaitAndResetNotify, &stream, notify.cell.key(), seconds, recorded);
     Ok(())

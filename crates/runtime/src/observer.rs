@@ -35,6 +35,23 @@ pub struct Enqueued<'a> {
     pub writes: &'a [Range],
 }
 
+/// What a stream is, for an observer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The engine's index.
+    pub queue: u32,
+    /// What aclrtStreamGetId answers.
+    pub id: i32,
+    /// Handle of its context.
+    pub context: u64,
+    /// The program's id of its device.
+    pub device: u16,
+    /// The default stream of its context.
+    pub default: bool,
+    /// It keeps its tasks (PERSISTENT): none of them runs by itself.
+    pub kept: bool,
+}
+
 /// Everything that can be told. Calls come on the thread where the thing happens; an observer may be called by many
 /// threads at once, must not call back into the runtime, and must not block for long.
 #[allow(unused_variables)]
@@ -45,6 +62,15 @@ pub trait Observer: Send + Sync {
     fn returned(&self, api: Api, error: Option<&Error>) {}
     /// A task was added to a stream.
     fn enqueued(&self, task: &Enqueued<'_>) {}
+    /// A task is about to be added by `push`, which gives its place; `task` has none yet. An observer that must see the tasks of a
+    /// stream in their order, and before they begin, calls `push` under a lock of its own, which [`Observer::started`] and
+    /// [`Observer::done`] take too.
+    fn enqueue(&self, task: &Enqueued<'_>, push: &mut dyn FnMut() -> Mark) {
+        let mark = push();
+        self.enqueued(&Enqueued { mark, ..*task });
+    }
+    /// The task that this thread adds next records this notify, or waits for it.
+    fn about(&self, notify: u64) {}
     /// Memory was read and written by the call itself, before it returns.
     fn accessed(&self, api: Api, reads: &[Range], writes: &[Range]) {}
     /// A task begins. `stream` is the engine's index.
@@ -55,8 +81,15 @@ pub trait Observer: Send + Sync {
     fn failed(&self, stream: u32, failure: Failure) {}
     /// An event took a snapshot of a stream.
     fn recorded(&self, event: u64, stream: u64, mark: Mark) {}
-    /// A stream will wait for a snapshot.
-    fn waits(&self, stream: u64, event: u64, mark: Mark) {}
+    /// A stream will wait for a snapshot, in its task `at`. An event that was never recorded has none ([`Mark::NONE`], twice):
+    /// the stream will not wait.
+    fn waits(&self, stream: u64, event: u64, mark: Mark, at: Mark) {}
+    /// Once the stream is past `at`, the event counts as not recorded.
+    fn reset(&self, event: u64, stream: u64, at: Mark) {}
+    /// The callback that this thread adds next holds its stream up until it has returned: the place of the wait is told.
+    fn holds_up(&self) {}
+    /// A callback that held up the stream of this mark has returned, on the calling thread.
+    fn called_back(&self, after: Mark) {}
     /// The calling thread is ordered after a mark: a synchronize returned, or a query said "complete".
     fn host_ordered(&self, mark: Mark) {}
     /// A block came to be.
@@ -68,6 +101,12 @@ pub trait Observer: Send + Sync {
     fn abandoned(&self, range: Range) {}
     /// A handle came to be.
     fn born(&self, kind: Kind, handle: u64) {}
+    /// Where a new stream belongs.
+    fn placed(&self, stream: u64, home: &Home) {}
+    /// A call was given a handle that is none, or none any more; it answers an error.
+    fn stale(&self, handle: u64, wanted: Kind) {}
+    /// A free function was given an address where nothing lies that it can free; it answers an error.
+    fn not_freed(&self, addr: usize) {}
     /// A handle ended.
     fn died(&self, kind: Kind, handle: u64) {}
     /// The calling thread now works in this context (0: none) of this device.
@@ -103,6 +142,38 @@ pub fn tell(what: impl FnOnce(&dyn Observer)) {
     if watched() {
         what(get());
     }
+}
+
+/// Adds a task with `push` and tells of it.
+#[inline(always)]
+pub fn enqueue(
+    api: Api,
+    stream: u64,
+    reads: &[Range],
+    writes: &[Range],
+    push: impl FnOnce() -> Mark,
+) -> Mark {
+    if watched() { enqueue_watched(api, stream, reads, writes, push) } else { push() }
+}
+
+#[cold]
+fn enqueue_watched(
+    api: Api,
+    stream: u64,
+    reads: &[Range],
+    writes: &[Range],
+    push: impl FnOnce() -> Mark,
+) -> Mark {
+    let mut push = Some(push);
+    let mut mark = Mark::NONE;
+    get().enqueue(&Enqueued { api, stream, mark, reads, writes }, &mut || {
+        if let Some(push) = push.take() {
+            mark = push();
+        }
+        mark
+    });
+    // An observer that never called it must not lose the task.
+    push.map_or(mark, |push| push())
 }
 
 /// Sets the process's observer; the first one stays.

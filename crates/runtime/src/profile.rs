@@ -57,8 +57,34 @@ pub struct Profile {
     pub guard: bool,
     /// What is printed of failed calls.
     pub log: Log,
+    /// What the checker does with what it finds.
+    pub check: Check,
     /// Draws the order in which ready streams run; None: by priority, first come first served.
     pub seed: Option<u64>,
+}
+
+/// Whether a checker looks for mistakes of the program (`toprope-checker`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Check {
+    /// No.
+    #[default]
+    Off,
+    /// It reports.
+    Warn,
+    /// It reports, and `toprope run` ends with 97 if there was something to report.
+    Strict,
+}
+
+impl Check {
+    /// Of `off`, `warn` or `strict`.
+    pub fn parse(text: &str) -> Option<Check> {
+        match text {
+            "off" => Some(Check::Off),
+            "warn" => Some(Check::Warn),
+            "strict" => Some(Check::Strict),
+            _ => None,
+        }
+    }
 }
 
 /// What may be asked for, each as text; `None` or empty is the default.
@@ -80,12 +106,14 @@ pub struct Request {
     pub guard: Option<String>,
     /// `TOPROPE_LOG`: `off`, `error` or `info`.
     pub log: Option<String>,
+    /// `TOPROPE_CHECK`: `off` (default), `warn` or `strict`.
+    pub check: Option<String>,
     /// `TOPROPE_SEED`: a number; none by default.
     pub seed: Option<String>,
 }
 
 /// The variables that this project reads.
-pub const VARIABLES: [&str; 9] = [
+pub const VARIABLES: [&str; 12] = [
     "TOPROPE_PRODUCT",
     "TOPROPE_SOC",
     "TOPROPE_FORM",
@@ -94,8 +122,12 @@ pub const VARIABLES: [&str; 9] = [
     "TOPROPE_DEVICE_MEMORY",
     "TOPROPE_GUARD",
     "TOPROPE_SEED",
-    // Read by the Python module.
+    // Read by the Python module too.
     "TOPROPE_CHECK",
+    // Read by the checker.
+    "TOPROPE_REPORT",
+    "TOPROPE_SUPPRESS",
+    "TOPROPE_CHECK_NOTE",
 ];
 
 /// Beginnings of variables that the project's own tests use.
@@ -142,6 +174,7 @@ impl Request {
             device_memory: get("TOPROPE_DEVICE_MEMORY"),
             guard: get("TOPROPE_GUARD"),
             log: get("TOPROPE_LOG"),
+            check: get("TOPROPE_CHECK"),
             seed: get("TOPROPE_SEED"),
         }
     }
@@ -222,6 +255,11 @@ impl Profile {
             Some("info") => Log::Info,
             Some(text) => return Err(format!("'{text}' is no log setting; valid: off, error, info")),
         };
+        let check = match request.check.as_deref() {
+            None => Check::Off,
+            Some(text) => Check::parse(text)
+                .ok_or_else(|| format!("'{text}' is no check setting; valid: off, warn, strict"))?,
+        };
         let seed = match request.seed.as_deref() {
             None => None,
             Some(text) => match text.parse() {
@@ -229,7 +267,7 @@ impl Profile {
                 Err(_) => return Err(format!("'{text}' is no seed; valid: 0 to {}", u64::MAX)),
             },
         };
-        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, log, seed })
+        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, log, check, seed })
     }
 
     /// The product's place in `spec/products.csv`.

@@ -17,6 +17,7 @@ use crate::context::{self, Context};
 use crate::error::Result;
 use crate::exception::Origin;
 use crate::handle::{Kind, Pin, describe};
+use crate::observer::Home;
 use crate::process::{self, Runtime};
 use crate::{observer, refuse, thread};
 
@@ -121,6 +122,8 @@ impl Stream {
         let running = rt.engine.discard(self.queue);
         if rt.engine.wait(running, Instant::now().checked_add(GRACE)) == queue::Waited::TimedOut {
             rt.engine.abandon(self.queue, sys::ACL_ERROR_RT_STREAM_ABORT as u32);
+        } else {
+            observer::tell(|o| o.host_ordered(running));
         }
     }
 
@@ -256,7 +259,11 @@ fn open(rt: &Runtime, context: &Pin<'_, Context>, priority: u32, flags: u32, def
     };
     stream.shut_gate(rt);
     let handle = rt.streams.insert(stream);
-    observer::tell(|o| o.born(Kind::Stream, handle));
+    observer::tell(|o| {
+        o.born(Kind::Stream, handle);
+        let (context, device) = (context.handle(), context.device);
+        o.placed(handle, &Home { queue: queue.0, id, context, device, default, kept: gate.is_some() });
+    });
     if !context.adopt(handle) {
         end(rt, handle);
         return refuse!(

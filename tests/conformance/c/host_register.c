@@ -26,11 +26,12 @@ static void first_form(unsigned char *memory) {
     CHECK_EQ(aclrtHostGetDevicePointer(memory, &again, 0), ACL_ERROR_RT_PARAM_INVALID);
     // Page-locked memory, too: aclrtHostRegister#04.
     {
-        void *pinned = NULL;
-        CHECK_OK(aclrtMallocHost(&pinned, 2 * SIZE));
-        pinned = (void *)(((uintptr_t)pinned + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
+        void *pinned = NULL, *block = NULL;
+        CHECK_OK(aclrtMallocHost(&block, 2 * SIZE));
+        pinned = (void *)(((uintptr_t)block + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
         CHECK_OK(aclrtHostRegister(pinned, SIZE, ACL_HOST_REGISTER_MAPPED, &device));
         CHECK_OK(aclrtHostUnregister(pinned));
+        CHECK_OK(aclrtFreeHost(block));
     }
 }
 

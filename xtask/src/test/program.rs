@@ -117,33 +117,37 @@ impl Build {
             None => {
                 command.arg("-fsyntax-only");
             }
-            Some(output) => {
-                if let Some(folder) = output.parent() {
-                    std::fs::create_dir_all(folder)
-                        .map_err(|error| format!("{}: {error}", folder.display()))?;
-                }
-                command.arg("-o").arg(output).arg("-L").arg(&self.library);
-                command
-                    .arg(format!("-Wl,-rpath,{}", self.library.display()))
-                    .args(["-lascendcl", "-pthread"]);
-            }
+            Some(output) => return self.link(&mut command, output),
         }
         compiled(&mut command)
+    }
+
+    /// Runs a compiler command that links a program against the library.
+    pub fn link(&self, command: &mut Command, output: &Path) -> Result<(), String> {
+        if let Some(folder) = output.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        command.arg("-o").arg(output).arg("-L").arg(&self.library);
+        command.arg(format!("-Wl,-rpath,{}", self.library.display())).args(["-lascendcl", "-pthread"]);
+        compiled(command)
+    }
+
+    /// Takes the caller's own settings away, which must not change what is tested.
+    pub fn clean(&self, command: &mut Command) {
+        for (name, _) in std::env::vars_os() {
+            let known = name.to_string_lossy();
+            if known.starts_with("TOPROPE_") || known.starts_with("ASCEND") || known == "LD_LIBRARY_PATH" {
+                command.env_remove(name);
+            }
+        }
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
     }
 
     /// Runs `program` as `wanted` says, once for each set of variables.
     pub fn run(&self, program: &Path, wanted: &Wanted, last_line: Option<&str>) -> Result<(), String> {
         for variables in &wanted.runs {
             let mut command = Command::new(program);
-            // The caller's own settings must not change what is tested.
-            for (name, _) in std::env::vars_os() {
-                let known = name.to_string_lossy();
-                if known.starts_with("TOPROPE_") || known.starts_with("ASCEND") || known == "LD_LIBRARY_PATH"
-                {
-                    command.env_remove(name);
-                }
-            }
-            command.envs(self.env.iter().map(|(name, value)| (name, value)));
+            self.clean(&mut command);
             command.envs(variables.iter().map(|(name, value)| (name, value)));
             let captured = process::capture(&mut command, wanted.limit)?;
             judge(&captured, wanted, last_line).map_err(|reason| {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use ascendcl_sys as sys;
 use parking_lot::MutexGuard;
-use toprope_engine::queue::{Task, Waited};
+use toprope_engine::queue::{Mark, Task, Waited};
 
 use super::{Event, Form, State, bind, find, not_captured, not_device_only};
 use crate::error::Result;
@@ -104,19 +104,22 @@ fn enqueue(
     stream::in_context(rt, stream, "aclrtStreamWaitEvent#08")?;
     stream::takes_tasks(rt, stream)?;
     // An event that was never recorded holds no task to wait for (aclrtRecordEvent#09).
-    let Some(last) = state.last else { return Ok(()) };
+    let Some(last) = state.last else {
+        observer::tell(|o| o.waits(stream.handle(), event.handle(), Mark::NONE, Mark::NONE));
+        return Ok(());
+    };
     // No page names the code of a wait that took too long: the one that is called so, which is neither that of a host thread's wait
     // for an event nor that of one for a stream.
     let code = sys::ACL_ERROR_RT_WAIT_TIMEOUT as u32;
     let position = stream.push(rt, Task::Wait { mark: last.mark, timeout_ms, code });
+    let mark = rt.engine.mark_at(stream.queue, position);
     if event.form != Form::Extended {
-        let mark = rt.engine.mark_at(stream.queue, position);
         match state.waits.iter_mut().find(|(queue, _)| *queue == stream.queue) {
             Some(wait) => wait.1 = mark,
             None => state.waits.push((stream.queue, mark)),
         }
     }
-    observer::tell(|o| o.waits(stream.handle(), event.handle(), last.mark));
+    observer::tell(|o| o.waits(stream.handle(), event.handle(), last.mark, mark));
     Ok(())
 }
 

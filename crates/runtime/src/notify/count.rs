@@ -102,6 +102,7 @@ pub fn record(rt: &Runtime, notify: u64, stream: u64, info: sys::aclrtCntNotifyR
         }
     };
     let stream = copy::own(rt, known, "aclrtCntNotifyRecord#09")?;
+    observer::tell(|o| o.about(notify.handle()));
     change(rt, Api::aclrtCntNotifyRecord, &stream, &notify.cell, move |cell| {
         cell.update(|now| how(now, value))
     });
@@ -113,6 +114,7 @@ pub fn reset(rt: &Runtime, notify: u64, stream: u64) -> Result<()> {
     let notify = find(rt, notify)?;
     let known = stream::known(rt, stream)?;
     let stream = copy::own(rt, known, "ours: as aclrtCntNotifyRecord#09")?;
+    observer::tell(|o| o.about(notify.handle()));
     change(rt, Api::aclrtCntNotifyReset, &stream, &notify.cell, |cell| cell.update(|_| 0));
     Ok(())
 }
@@ -169,6 +171,7 @@ pub fn wait_with_timeout(
     let cell = Arc::clone(&notify.cell);
     let reached = Reached { cell, compare, value: info.value, clear: info.isClear != 0 };
     let api = Api::aclrtCntNotifyWaitWithTimeout;
+    observer::tell(|o| o.about(notify.handle()));
     enqueue_wait(rt, api, &stream, notify.cell.key(), info.timeout, reached);
     Ok(())
 }

@@ -248,6 +248,7 @@ pub fn clean_persistent(rt: &Runtime, handle: u64) -> Result<()> {
         );
     }
     rt.engine.abort(stream.queue);
+    observer::tell(|o| o.host_ordered(stream.mark(rt)));
     stream.shut_gate(rt);
     Ok(())
 }

@@ -1,0 +1,244 @@
+//! The observer: passes what it is told to the model, and what the model finds to the report.
+//!
+//! Locks, in order: the model, which is held while a task is added (so that the model sees tasks in their order and before they
+//! begin); the findings, never together with it. Findings are put into words after the model's lock is given up.
+
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+use parking_lot::Mutex;
+use toprope_engine::memory::Block;
+use toprope_engine::queue::Mark;
+use toprope_runtime::handle::Kind;
+use toprope_runtime::observer::{self, Enqueued, Home, Observer, Range};
+use toprope_runtime::{Api, Error};
+
+use crate::finding::{Finding, Findings, print};
+use crate::here::{self, Here};
+use crate::model::{HELD, Model, SHARED};
+use crate::settings::{Mode, Settings};
+use crate::suppress::Suppressions;
+use crate::{judge, output, rule, site};
+
+/// The process's checker.
+struct Checker {
+    settings: Settings,
+    suppressions: Suppressions,
+    model: Mutex<Model>,
+    findings: Mutex<Findings>,
+    process: u32,
+}
+
+static CHECKER: OnceLock<Checker> = OnceLock::new();
+
+/// Starts checking, if the environment asks for it. Called when the library is loaded.
+pub fn install() {
+    let settings = Settings::from_env();
+    if settings.mode == Mode::Off {
+        return;
+    }
+    let suppressions = match settings.suppress.as_deref().map(Suppressions::load) {
+        None => Suppressions::default(),
+        Some(Ok(suppressions)) => suppressions,
+        Some(Err(line)) => {
+            print(&format!("toprope: TOPROPE_SUPPRESS: {line}; nothing is suppressed\n"));
+            Suppressions::default()
+        }
+    };
+    let process = std::process::id();
+    let checker =
+        Checker { settings, suppressions, model: Mutex::default(), findings: Mutex::default(), process };
+    if CHECKER.set(checker).is_ok() {
+        observer::observe(Box::new(Ears));
+        // SAFETY: registers a plain function; it runs after what the program registers later.
+        unsafe { libc::atexit(at_exit) };
+    }
+}
+
+extern "C" fn at_exit() {
+    let Some(checker) = CHECKER.get() else { return };
+    // A forked child has the parent's findings, not its own.
+    if std::process::id() != checker.process {
+        return;
+    }
+    work(judge::at_exit);
+    let findings = checker.findings.lock();
+    print(&findings.summary(checker.settings.mode));
+    if let Some(path) = &checker.settings.report
+        && let Err(line) = output::write(path, &findings)
+    {
+        print(&format!("toprope: TOPROPE_REPORT: {line}\n"));
+    }
+}
+
+/// A thread has ended.
+pub fn leave(slot: usize) {
+    if let Some(checker) = CHECKER.get()
+        && std::process::id() == checker.process
+    {
+        checker.model.lock().leave(slot);
+    }
+}
+
+/// Tells the model something, and reports what it found.
+fn work(tell: impl FnOnce(&mut Model, &mut Here)) {
+    let Some(checker) = CHECKER.get() else { return };
+    let out = here::with(|here| {
+        let mut model = checker.model.lock();
+        tell(&mut model, here);
+        std::mem::take(&mut model.out)
+    });
+    if let Some(out) = out.filter(|out| !out.is_empty()) {
+        report(checker, out);
+    }
+}
+
+#[cold]
+fn report(checker: &Checker, out: Vec<Finding>) {
+    let mut findings = checker.findings.lock();
+    for finding in out {
+        findings.add(finding, &checker.settings, &checker.suppressions);
+    }
+}
+
+/// Whether this process is a child that was forked off the one that is checked. Nothing is locked there: a thread that is not in
+/// the child may have held the lock.
+fn child() -> bool {
+    toprope_engine::fault::forked()
+}
+
+struct Ears;
+
+impl Observer for Ears {
+    fn call(&self, api: Api) {
+        let site = site::capture(api);
+        let behind = here::with(|here| {
+            here.calls.push((api, site));
+            let behind = here.slot.is_none() || here.seen != SHARED.load(Ordering::Relaxed);
+            behind && !child()
+        });
+        if behind == Some(true) {
+            work(Model::enter);
+        }
+    }
+
+    fn returned(&self, api: Api, error: Option<&Error>) {
+        if child() {
+            rule::forked_child::say(api, error);
+            here::with(|here| here.calls.pop());
+            return;
+        }
+        if let Some(error) = error {
+            work(|model, here| judge::refused(model, here, api, error));
+        } else if judge::paired(api) {
+            work(|model, here| model.paired(api, here.call().1));
+        }
+        let news = here::with(|here| {
+            here.about = 0;
+            here.holds_up = false;
+            here.news
+        });
+        if news == Some(true) {
+            work(Model::publish);
+        }
+        here::with(|here| here.calls.pop());
+    }
+
+    fn enqueue(&self, task: &Enqueued<'_>, push: &mut dyn FnMut() -> Mark) {
+        let mut told = false;
+        work(|model, here| {
+            told = true;
+            model.enqueue(here, task, push);
+        });
+        if !told {
+            push();
+        }
+    }
+
+    fn enqueued(&self, task: &Enqueued<'_>) {
+        work(|model, here| model.enqueue(here, task, &mut || task.mark));
+    }
+
+    fn about(&self, notify: u64) {
+        here::with(|here| here.about = notify);
+    }
+
+    fn accessed(&self, api: Api, reads: &[Range], writes: &[Range]) {
+        work(|model, here| model.accessed(here, api, reads, writes));
+    }
+
+    fn started(&self, stream: u32, position: u64) {
+        if HELD.load(Ordering::Relaxed) != 0 {
+            work(|model, here| model.started(here, stream as usize, position));
+        }
+    }
+
+    fn done(&self, stream: u32, position: u64) {
+        if HELD.load(Ordering::Relaxed) != 0 {
+            work(|model, here| model.done(here, stream as usize, position));
+        }
+    }
+
+    fn recorded(&self, event: u64, _stream: u64, mark: Mark) {
+        work(|model, here| model.recorded(here, event, mark));
+    }
+
+    fn waits(&self, stream: u64, event: u64, mark: Mark, at: Mark) {
+        work(|model, here| model.waits(here, stream, event, mark, at));
+    }
+
+    fn reset(&self, event: u64, stream: u64, _at: Mark) {
+        work(|model, here| model.reset(here, event, stream));
+    }
+
+    fn holds_up(&self) {
+        here::with(|here| here.holds_up = true);
+    }
+
+    fn called_back(&self, after: Mark) {
+        work(|model, here| model.called_back(here, after));
+    }
+
+    fn host_ordered(&self, mark: Mark) {
+        work(|model, here| model.host_ordered(here, mark));
+    }
+
+    fn allocated(&self, block: &Block) {
+        work(|model, here| model.allocated(here, block));
+    }
+
+    fn freed(&self, block: &Block) {
+        work(|model, here| model.freed(here, block));
+    }
+
+    fn born(&self, kind: Kind, handle: u64) {
+        work(|model, here| model.born(here, kind, handle));
+    }
+
+    fn placed(&self, stream: u64, home: &Home) {
+        work(|model, _| model.placed(stream, home));
+    }
+
+    fn stale(&self, handle: u64, wanted: Kind) {
+        work(|model, here| judge::stale(model, here, handle, wanted));
+    }
+
+    fn not_freed(&self, addr: usize) {
+        work(|model, here| rule::double_free::not_freed(model, here, addr));
+    }
+
+    fn died(&self, kind: Kind, handle: u64) {
+        work(|model, here| model.died(here, kind, handle));
+    }
+
+    fn bound(&self, context: u64, device: Option<u16>) {
+        work(|model, here| model.bound(here, context, device));
+    }
+}
+
+/// Reports a finding of a forked child, whose checker may be locked for ever by a thread that it does not have: nothing is kept.
+pub fn alone(finding: Finding) {
+    if let Some(checker) = CHECKER.get() {
+        Findings::default().add(finding, &checker.settings, &checker.suppressions);
+    }
+}

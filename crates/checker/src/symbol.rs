@@ -1,0 +1,86 @@
+//! Return addresses as functions, files and lines. Done only for what is reported.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
+
+use crate::site::{self, Site};
+
+/// One frame of a report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The function, demangled; empty when unknown.
+    pub function: String,
+    /// The file, as the debug information has it; empty when unknown.
+    pub file: String,
+    /// The line; 0 when unknown.
+    pub line: u32,
+    /// The address, for a frame that nothing is known of.
+    pub address: usize,
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.function.is_empty(), self.file.is_empty()) {
+            (false, false) => write!(f, "{} ({}:{})", self.function, self.file, self.line),
+            (false, true) => write!(f, "{}", self.function),
+            (true, false) => write!(f, "{}:{}", self.file, self.line),
+            (true, true) => write!(f, "{:#x}", self.address),
+        }
+    }
+}
+
+/// The frames of a place, innermost first, up to `main`.
+pub fn resolve(site: Site) -> Vec<Frame> {
+    static KNOWN: OnceLock<Mutex<HashMap<Site, Vec<Frame>>>> = OnceLock::new();
+    let known = KNOWN.get_or_init(Mutex::default);
+    if let Some(frames) = known.lock().get(&site) {
+        return frames.clone();
+    }
+    let mut frames = Vec::new();
+    for address in site::frames(site) {
+        one(address, &mut frames);
+    }
+    if let Some(main) = frames.iter().position(|frame| frame.function == "main") {
+        frames.truncate(main + 1);
+    }
+    known.lock().insert(site, frames.clone());
+    frames
+}
+
+/// The function around an address; several, where others were inlined.
+fn one(address: usize, frames: &mut Vec<Frame>) {
+    let before = frames.len();
+    // The address after the call may belong to the next line.
+    backtrace::resolve(address.saturating_sub(1) as *mut std::ffi::c_void, |symbol| {
+        frames.push(Frame {
+            function: symbol.name().and_then(|name| name.as_str()).map(demangle).unwrap_or_default(),
+            file: symbol.filename().map(|file| file.display().to_string()).unwrap_or_default(),
+            line: symbol.lineno().unwrap_or(0),
+            address,
+        });
+    });
+    if frames.len() == before {
+        frames.push(Frame { address, ..Frame::default() });
+    }
+}
+
+fn demangle(name: &str) -> String {
+    cpp_demangle::Symbol::new(name)
+        .ok()
+        .and_then(|symbol| symbol.demangle(&cpp_demangle::DemangleOptions::default()).ok())
+        .unwrap_or_else(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_cpp_are_readable() {
+        assert_eq!(demangle("_ZN3foo3barEi"), "foo::bar(int)");
+        assert_eq!(demangle("main"), "main");
+    }
+}
