@@ -166,17 +166,24 @@ template <Size COUNT> struct Record {
     Parameter parameters[COUNT + 1];
 };
 
-template <class T> inline T load(const unsigned char *from)
-{
-    union Slot {
-        unsigned char bytes[sizeof(T)];
-        T value;
-        Slot() {}
-        ~Slot() {}
-    } slot;
-    __builtin_memcpy(slot.bytes, from, sizeof(T));
-    return slot.value;
-}
+template <class T> struct Load {
+    static T from(const unsigned char *block)
+    {
+        union Slot {
+            unsigned char bytes[sizeof(T)];
+            T value;
+            Slot() {}
+            ~Slot() {}
+        } slot;
+        __builtin_memcpy(slot.bytes, block, sizeof(T));
+        return slot.value;
+    }
+};
+/* Only so that a reference is refused with one message. */
+template <class T> struct Load<T &> {
+    static T &from(const unsigned char *);
+};
+template <class T> struct Load<const T> : Load<T> {};
 
 template <class Where, class... P> struct Call;
 template <Size... AT, class... P> struct Call<Offsets<AT...>, P...> {
@@ -184,7 +191,7 @@ template <Size... AT, class... P> struct Call<Offsets<AT...>, P...> {
     {
         const unsigned char *const from = static_cast<const unsigned char *>(block);
         (void)from;
-        reinterpret_cast<void (*)(P...)>(kernel)(load<typename Plain<P>::type>(from + AT)...);
+        reinterpret_cast<void (*)(P...)>(kernel)(Load<P>::from(from + AT)...);
     }
     static constexpr Record<sizeof...(P)> record(U32 core)
     {

@@ -13,8 +13,7 @@
 #define __cube__ toprope_word_cube
 #define __vector__ toprope_word_vector
 #define __mix__(cube, vector) toprope_word_mix
-/* What only kernels call is unused in the host half. */
-#define __aicore__ __attribute__((unused))
+#define __aicore__ toprope_word_aicore
 #else
 #define __global__
 #define __gm__

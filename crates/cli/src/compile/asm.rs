@@ -34,8 +34,7 @@ pub fn read(text: &str, mark: &str) -> Assembly {
     let (mut statics, mut words, mut in_variables) = (Vec::new(), Vec::new(), false);
     let suffix = format!("E{}{mark}", mark.len());
     for line in text.lines() {
-        if let Some(label) = line.strip_suffix(':').filter(|label| !label.starts_with([' ', '\t', '.'])) {
-            let label = label.trim_matches('"');
+        if let Some(label) = label(line) {
             found.defined.insert(label.to_owned());
             if label.starts_with("_ZZ") && label.ends_with(&suffix) {
                 statics.push(label.to_owned());
@@ -48,7 +47,8 @@ pub fn read(text: &str, mark: &str) -> Assembly {
             ".section" | ".pushsection" => in_variables = rest.trim_start().starts_with(marks::VARIABLES),
             ".text" | ".data" | ".bss" | ".previous" | ".popsection" => in_variables = false,
             ".globl" | ".global" | ".weak" => {
-                found.global.insert(rest.trim().trim_matches('"').to_owned());
+                let name = rest.split_whitespace().next().unwrap_or_default();
+                found.global.insert(name.trim_matches('"').to_owned());
             }
             ".quad" | ".xword" | ".8byte" | ".dword" if in_variables => {
                 let value = rest.split(['#', '/']).next().unwrap_or_default().trim().trim_matches('"');
@@ -69,6 +69,17 @@ pub fn read(text: &str, mark: &str) -> Assembly {
         }
     }
     found
+}
+
+/// The symbol that a line defines; a comment may follow.
+fn label(line: &str) -> Option<&str> {
+    if line.starts_with([' ', '\t', '.', '#']) {
+        return None;
+    }
+    let (label, rest) =
+        line.rsplit_once(':').filter(|(_, rest)| rest.trim().is_empty()).or_else(|| line.split_once(':'))?;
+    let rest = rest.trim_start();
+    (rest.is_empty() || rest.starts_with(['#', '/', '@'])).then(|| label.trim_matches('"'))
 }
 
 impl Assembly {

@@ -157,6 +157,8 @@ struct Declarator {
     name: Option<usize>,
     /// The parenthesis that follows the name.
     call: Option<usize>,
+    /// The name stands in parentheses of its own.
+    nested: bool,
     /// The token after type and name.
     end: usize,
 }
@@ -195,10 +197,10 @@ fn declarator(source: &Source<'_>, range: Range<usize>, typed: bool) -> Declarat
                     || source.get(at + 2) == "::" && source.get(at + 3) == "*"
                 {
                     let name = inner(source, at + 1, source.partner(at));
-                    return Declarator { name, call: None, end: until(source, at, range.end) };
+                    return Declarator { name, call: None, nested: true, end: until(source, at, range.end) };
                 }
                 let name = last.filter(|_| types > 1);
-                return Declarator { name, call: Some(at), end: until(source, at, range.end) };
+                return Declarator { name, call: Some(at), nested: false, end: until(source, at, range.end) };
             }
             "<" if last.is_some() => {
                 at = source.after_angle(at, range.end).map_or(at, |after| after - 1);
@@ -228,7 +230,7 @@ fn declarator(source: &Source<'_>, range: Range<usize>, typed: bool) -> Declarat
     let name = last.filter(|name| {
         types > 1 && *name + 1 == end || types > 1 && follows_only_attributes(source, *name + 1, end)
     });
-    Declarator { name, call: None, end }
+    Declarator { name, call: None, nested: false, end }
 }
 
 fn follows_only_attributes(source: &Source<'_>, mut at: usize, end: usize) -> bool {
@@ -318,10 +320,18 @@ pub fn parameters(source: &Source<'_>, word: usize, unit: &Unit) -> Result<Vec<P
     Ok(parameters)
 }
 
+/// A variable's name.
+pub struct Name {
+    /// As it is written.
+    pub name: String,
+    /// Declared as `(*name)`: the tokens of its value, which may be none.
+    pub pointer: Option<Range<usize>>,
+}
+
 /// What a declaration with `__gm__` declares.
 pub struct Declared {
     /// The names.
-    pub names: Vec<String>,
+    pub names: Vec<Name>,
     /// The name of the type in front of them, without template arguments; empty for basic types.
     pub type_name: String,
     /// Defined elsewhere.
@@ -362,7 +372,8 @@ pub fn variables(source: &Source<'_>, unit: &Unit, head: usize) -> Option<Declar
         if number == 0 {
             type_name = named_type(source, piece.start, start);
         }
-        names.push(source_text(source, start, name));
+        let pointer = found.nested.then_some(found.end..piece.end);
+        names.push(Name { name: source_text(source, start, name), pointer });
     }
     if names.is_empty() {
         return None;

@@ -79,7 +79,11 @@ pub fn of_file(path: &Path) -> Result<(Vec<Half>, bool), String> {
             let file = path.parent().unwrap_or(Path::new("")).join(&name);
             halves.extend(of_file(&file)?.0);
         } else if let Ok(data) = member.data(bytes.as_slice()) {
-            halves.extend(of_object(data, &path.with_file_name(format!("{}({name})", name_of(path))))?);
+            // A copy, since members stand at even addresses only.
+            halves.extend(of_object(
+                &data.to_vec(),
+                &path.with_file_name(format!("{}({name})", name_of(path))),
+            )?);
         }
     }
     Ok((halves, true))

@@ -101,8 +101,7 @@ fn explain(said: &str, folder: &Path) -> String {
                 let place = place.strip_prefix("/usr/bin/ld: ").unwrap_or(place);
                 let _ = writeln!(
                     text,
-                    "{place}: error: device code uses {name}, which no device code of the program defines: on a device there are only \
-                     the functions and variables of the sources and the C library"
+                    "{place}: error: device code uses {name}, which is neither in the program's sources nor in the C library"
                 );
             }
             None => {

@@ -29,31 +29,34 @@ pub mod marks {
 /// The text for one half.
 pub fn rewrite(source: &Source<'_>, found: &Found, pass: Pass) -> String {
     let mut edits = Edits { source, simple: Vec::new(), launches: &found.launches };
+    let clang = source.text.contains("toprope_made_by_clang");
     // Only the compiler underneath knows whether a value is constant. Nothing else would be there when a device reads it.
-    let constant = if source.text.contains("toprope_made_by_clang") {
-        "__attribute__((require_constant_initialization))"
-    } else {
-        "__constinit"
-    };
+    let constant = if clang { "__attribute__((require_constant_initialization))" } else { "__constinit" };
     for (at, token) in source.tokens.iter().enumerate() {
         let word = source.get(at);
         if word.starts_with(words::ALL) {
+            let here = |variable: &&Variable| variable.word == at;
             let text = match (word, pass) {
                 (words::KERNEL, Pass::Host) => "__attribute__((used))",
                 (words::KERNEL, Pass::Device) => "__attribute__((used, noinline))",
-                (words::GM, Pass::Device) if found.variables.iter().any(|variable| variable.word == at) => {
-                    constant
+                // What only kernels call is unused in the host half.
+                (words::AICORE, _) => "__attribute__((unused))",
+                (words::GM, Pass::Device) => {
+                    match found.variables.iter().filter(here).any(|v| clang || v.pointer.is_none()) {
+                        true => constant,
+                        false => "",
+                    }
                 }
                 _ => "",
             };
-            edits.simple.push((token.at.clone(), text.to_owned()));
+            edits.simple.push((token.at.clone(), edits.apart(&token.at, text)));
         }
     }
     for kernel in &found.kernels {
         edits.kernel(kernel, pass);
     }
     for (number, variable) in found.variables.iter().enumerate() {
-        edits.variable(number, variable);
+        edits.variable(number, variable, !clang && pass == Pass::Device);
     }
     edits.simple.sort_by_key(|(at, _)| (at.start, at.end));
     // What lies in a body that was taken out goes with it.
@@ -76,6 +79,13 @@ struct Edits<'a> {
 }
 
 impl Edits<'_> {
+    /// Text in the place of a word of ours, as many columns wide as the word is in the program.
+    fn apart(&self, at: &Range<usize>, text: &str) -> String {
+        let length = at.len().saturating_sub(words::longer(&self.source.text[at.clone()]));
+        let blanks = format!("{:length$}", "");
+        if text.is_empty() { blanks } else { self.source.apart(at.start, text) + &blanks }
+    }
+
     fn kernel(&mut self, kernel: &Kernel, pass: Pass) {
         let tokens = &self.source.tokens;
         let (mut types, mut values) = (String::new(), String::new());
@@ -85,7 +95,7 @@ impl Edits<'_> {
                 None => {
                     let name = format!("toprope_parameter_{number}");
                     let end = parameter.end.checked_sub(1).map_or(0, |last| tokens[last].at.end);
-                    self.simple.push((end..end, format!(" {name}")));
+                    self.simple.push((end..end, self.source.apart(end, &name)));
                     name
                 }
             };
@@ -97,36 +107,45 @@ impl Edits<'_> {
         let (open, close) = (&tokens[kernel.body.0].at, &tokens[kernel.body.1].at);
         match pass {
             Pass::Host => {
-                let mut text = format!(
+                let body = format!(
                     "{{ static unsigned char {} = 1; ::toprope::launch::enqueue<{types}>(&{}{values});",
                     marks::KEY,
                     marks::KEY
                 );
+                let mut text = self.source.apart(open.start, &body);
                 lines_of(&self.source.text[open.end..close.start], &mut text);
                 text.push('}');
                 self.simple.push((open.start..close.end, text));
             }
             Pass::Device => {
                 let text = format!(
-                    "{{ static constexpr auto {} __attribute__((used)) = ::toprope::launch::record<{types}>({});",
+                    "static constexpr auto {} __attribute__((used)) = ::toprope::launch::record<{types}>({});",
                     marks::RECORD,
                     kernel.core
                 );
-                self.simple.push((open.clone(), text));
+                self.simple.push((open.end..open.end, self.source.apart(open.end, &text)));
             }
         }
     }
 
-    fn variable(&mut self, number: usize, variable: &Variable) {
+    fn variable(&mut self, number: usize, variable: &Variable, check_pointer: bool) {
         let name = &variable.name;
         let end = self.source.tokens[variable.end].at.end;
-        let text = format!(
-            " static_assert(::toprope::launch::bytes<decltype({name})>(), \"device variable '{name}' is of a type that cannot be copied \
+        let mut text = format!(
+            "static_assert(::toprope::launch::bytes<decltype({name})>(), \"device variable '{name}' is of a type that cannot be copied \
              to a device as bytes: it is a reference or not trivially copyable\"); static constexpr ::toprope::launch::Variable \
              toprope_variable_{number} __attribute__((used, section(\"{}\"))) = {{__builtin_addressof({name}), sizeof({name})}};",
             marks::VARIABLES
         );
-        self.simple.push((end..end, text));
+        if let Some(value) = variable.pointer.as_ref().filter(|value| check_pointer && !value.is_empty()) {
+            let value = &self.source.text
+                [self.source.tokens[value.start].at.start..self.source.tokens[value.end - 1].at.end];
+            let _ = write!(
+                text,
+                " static constexpr decltype({name}) toprope_value_{number} __attribute__((unused)) {value};"
+            );
+        }
+        self.simple.push((end..end, self.source.apart(end, &text)));
     }
 
     /// Writes a part of the text, rewritten.
@@ -142,11 +161,16 @@ impl Edits<'_> {
             // The callee of a launch may itself contain one that stands later in the order of `<<<`.
             let Some(launch) = launch else { break };
             self.plain(from..at(launch.start).start, to);
-            to.push_str("(::toprope::launch::Config(");
-            self.render(at(launch.open + 2).end..at(launch.close).start, to);
-            to.push_str("), ");
-            self.render(at(launch.start).start..at(launch.open).start, to);
-            self.render(at(launch.close + 2).end..at(launch.end).end, to);
+            let (start, open, close) =
+                (at(launch.start).start, at(launch.open).start, at(launch.close + 2).end);
+            let settings = at(launch.open + 2).end..at(launch.close).start;
+            // The settings are read before the callee; everything keeps its line and column.
+            to.push_str(&self.source.apart(settings.start, "(::toprope::launch::Config("));
+            self.render(settings.clone(), to);
+            to.push_str(&self.source.apart(start, "),"));
+            self.render(start..open, to);
+            to.push_str(&self.source.apart(close, ""));
+            self.render(close..at(launch.end).end, to);
             to.push(')');
             from = at(launch.end).end;
         }

@@ -18,8 +18,15 @@ pub mod words {
     pub const CUBE: &str = "toprope_word_cube";
     /// `__vector__`
     pub const VECTOR: &str = "toprope_word_vector";
+    /// `__aicore__`
+    pub const AICORE: &str = "toprope_word_aicore";
     /// Their common beginning.
     pub const ALL: &str = "toprope_word_";
+
+    /// How many characters more a word has in the text than in the program: `__gm__` has four beside its name.
+    pub fn longer(word: &str) -> usize {
+        if word.starts_with(ALL) { ALL.len() - 4 } else { 0 }
+    }
 }
 
 /// A text and its tokens.
@@ -52,6 +59,8 @@ pub struct Variable {
     pub word: usize,
     /// The token of the semicolon.
     pub end: usize,
+    /// Declared as `(*name)`, and the tokens of its value: GCC does not take `constinit` there.
+    pub pointer: Option<Range<usize>>,
 }
 
 /// What a source has.
@@ -140,21 +149,57 @@ impl Source<'_> {
         None
     }
 
-    /// Where a token stands in the program's own file, from the line markers of the preprocessor.
+    /// Where a byte stands in the program's own file, from the line markers of the preprocessor.
     pub fn place(&self, offset: usize) -> (String, usize) {
-        let (mut file, mut line) = (String::new(), 1);
-        for text in self.text[..offset.min(self.text.len())].split_inclusive('\n') {
-            if !text.ends_with('\n') {
+        let (marker, line) = self.marker(offset);
+        (marker.split('"').nth(1).unwrap_or_default().to_owned(), line)
+    }
+
+    /// The file, as the last line marker has it, and the line of a byte.
+    fn marker(&self, offset: usize) -> (&str, usize) {
+        let before = &self.text[..offset.min(self.text.len())];
+        let (mut found, mut from) = ("\"\"", 0);
+        let mut number = 1;
+        let mut end = before.len();
+        while let Some(start) =
+            before[..end].rfind("\n# ").map(|at| at + 1).or_else(|| before.starts_with("# ").then_some(0))
+        {
+            let line = before[start..].split('\n').next().unwrap_or_default();
+            let marker = line.strip_prefix("# ").and_then(|rest| rest.split_once(' '));
+            if let Some((first, rest)) = marker
+                && let Ok(first) = first.parse()
+                && rest.starts_with('"')
+            {
+                (found, number, from) = (rest, first, start + line.len() + 1);
                 break;
             }
-            line += 1;
-            if let Some((number, rest)) = text.strip_prefix("# ").and_then(|marker| marker.split_once(' '))
-                && let (Ok(number), Some(name)) = (number.parse(), rest.split('"').nth(1))
-            {
-                (file, line) = (name.to_owned(), number);
+            if start == 0 {
+                break;
             }
+            end = start - 1;
         }
-        (file, line)
+        let lines = before.get(from..).map_or(0, |rest| rest.matches('\n').count());
+        (found, number + lines)
+    }
+
+    /// Text that stands in front of a byte without moving what follows: on a line of its own that counts as the same line.
+    pub fn apart(&self, offset: usize, text: &str) -> String {
+        let (file, line) = self.marker(offset);
+        // Of the flags only "system header" stays: nothing is entered or left here.
+        let name_end = file.rfind('"').map_or(file.len(), |at| at + 1);
+        let flag = if file[name_end..].split(' ').any(|flag| flag == "3") { " 3" } else { "" };
+        let marker = format!("# {line} {}{flag}", &file[..name_end]);
+        let column = self.column(offset);
+        format!("\n{marker}\n{text}\n{marker}\n{:column$}", "")
+    }
+
+    /// Characters before a byte on its line, as the program has it.
+    fn column(&self, offset: usize) -> usize {
+        let start = self.text[..offset].rfind('\n').map_or(0, |at| at + 1);
+        let first = self.tokens.partition_point(|token| token.at.start < start);
+        let words = self.tokens[first..].iter().take_while(|token| token.at.end <= offset);
+        let longer: usize = words.map(|token| words::longer(&self.text[token.at.clone()])).sum();
+        self.text[start..offset].chars().count().saturating_sub(longer)
     }
 }
 
@@ -286,7 +331,7 @@ impl Walk<'_, '_> {
             return;
         }
         let error = |found: &mut Found, text: String| found.errors.push((source.tokens[word].at.start, text));
-        for name in declared.names {
+        for declare::Name { name, pointer } in declared.names {
             if unit.template {
                 error(
                     self.found,
@@ -302,7 +347,7 @@ impl Walk<'_, '_> {
                     ),
                 );
             } else {
-                self.found.variables.push(Variable { name, word, end: unit.tokens.end });
+                self.found.variables.push(Variable { name, word, end: unit.tokens.end, pointer });
             }
         }
     }

@@ -207,11 +207,21 @@ fn object(driver: &Driver, path: &Path, text: &[u8], output: &Path) -> Result<()
             || matches!(part, Part::All(words) if words[0].to_string_lossy().starts_with("-Wa,"))
     };
     let mut command = driver.compiler.command(driver.machine());
-    command.args(driver.options(keeps)).args(["-x", "assembler", "-c"]).arg(&from).arg("-o").arg(output);
+    command
+        .args(driver.options(keeps))
+        .args(["-Wa,-W", "-x", "assembler", "-c"])
+        .arg(&from)
+        .arg("-o")
+        .arg(output);
     driver.compiler.run(command)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Stopped> {
+    if path == Path::new("-") {
+        return std::io::stdout()
+            .write_all(bytes)
+            .map_err(|e| Stopped::Refused(format!("cannot write: {e}")));
+    }
     fs::write(path, bytes).map_err(|e| Stopped::Refused(format!("cannot write {}: {e}", path.display())))
 }
 
