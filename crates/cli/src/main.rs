@@ -4,11 +4,14 @@
 
 mod api;
 mod compile;
+mod facts;
+mod filter;
 mod products;
 mod run;
 mod sdk;
 mod unbuilt;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -91,6 +94,12 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(Refused(line)) => refuse(&line),
     }
+}
+
+/// Prints what was asked for. A reader that closed the pipe has seen enough.
+fn show(text: &str) -> Result<ExitCode, Refused> {
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    Ok(ExitCode::SUCCESS)
 }
 
 fn refuse(line: &str) -> ExitCode {

@@ -75,6 +75,8 @@ mod table;
 #[cfg(not(loom))]
 mod task;
 #[cfg(not(loom))]
+mod turns;
+#[cfg(not(loom))]
 mod user;
 #[cfg(not(loom))]
 mod wait;

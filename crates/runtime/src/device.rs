@@ -284,13 +284,13 @@ pub fn get(rt: &Runtime) -> Result<i32> {
         return Ok(device.into());
     }
     // aclrtGetDevice#02, #04
-    Ok(thread::current(rt)?.device.into())
+    Ok(thread::current_device(rt)?.into())
 }
 
 /// aclrtSynchronizeDevice, aclrtSynchronizeDeviceWithTimeout: waits for every stream of the device of the current context.
 pub fn synchronize(rt: &Runtime, deadline: Option<Instant>) -> Result<()> {
     // aclrtSynchronizeDevice#01, #02
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     stream::sync::synchronize_device(rt, device, deadline)
 }
 

@@ -240,7 +240,8 @@ pub fn repair_error(rt: &Runtime, id: i32, try_repair: u8, kind: sys::aclrtError
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "aclrtRepairError#04",
-            "errorInfo: errorType {kind} is neither ACL_RT_NO_ERROR nor ACL_RT_ERROR_MEMORY"
+            "errorInfo: errorType {} is neither ACL_RT_NO_ERROR nor ACL_RT_ERROR_MEMORY",
+            sys::enums::aclrtErrorType.show(kind)
         );
     }
     Ok(())

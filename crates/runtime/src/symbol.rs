@@ -295,7 +295,8 @@ fn direction(
     refuse!(
         sys::ACL_ERROR_INVALID_PARAM,
         rule,
-        "kind: {kind}; only {name} ({way}) and ACL_MEMCPY_DEFAULT (4) are possible"
+        "kind: {}; only {name} ({way}) and ACL_MEMCPY_DEFAULT (4) are possible",
+        sys::enums::aclrtMemcpyKind.show(kind)
     )
 }
 

@@ -21,10 +21,10 @@ impl Key {
         u32::try_from(key).ok().filter(|&key| key < 16).map(Key)
     }
 
-    /// Puts a mapping under the key. Fails with an errno.
-    pub fn guard(&self, base: usize, bytes: usize) -> Result<(), i32> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a mapping of ours that nothing uses yet.
+    /// Puts a part of a mapping under the key, with an access (PROT_…) that the key narrows. A page without access is told
+    /// apart, too: the kernel asks for the key first. Fails with an errno.
+    pub fn guard(&self, base: usize, bytes: usize, access: i32) -> Result<(), i32> {
+        // SAFETY: pages of ours that nothing uses yet.
         let done = unsafe { libc::syscall(libc::SYS_pkey_mprotect, base, bytes, access, self.0) };
         if done == 0 { Ok(()) } else { Err(errno()) }
     }
@@ -34,6 +34,11 @@ impl Key {
         // SAFETY: the key exists, so the processor has keys.
         unsafe { arch::key_access(self.0, open) };
     }
+}
+
+/// Whether there is a key for a [`super::Space`] that asks for its guard.
+pub fn can_guard() -> bool {
+    Key::new().is_some()
 }
 
 impl Drop for Key {

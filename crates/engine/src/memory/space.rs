@@ -4,10 +4,10 @@ use super::arena::{Arena, Plan};
 use super::guard::{self, Key};
 use super::heap::Want;
 use super::record::Stable;
-use super::region::{GRANULE, thread_sanitizer};
+use super::region::{GRANULE, thread_sanitizer, valgrind};
 use super::registered::Registered;
 use super::sparse::Sparse;
-use super::{AllocError, Block, CHUNK, FreeError, Layout, Owner, Page, SMALLEST, Usage};
+use super::{AllocError, Block, CHUNK, FreeError, Layout, Owner, Page, Refusal, SMALLEST, Usage};
 use crate::sync::plain::{AtomicU16, Ordering};
 
 /// Addresses of a process end here: 47 bits.
@@ -21,6 +21,9 @@ const ALIASES_AT: usize = 0x2800_0000_0000;
 
 /// Most addresses of an arena under ThreadSanitizer, which leaves room for sixteen devices then.
 const SANITIZED_BYTES: usize = 32 << 30;
+
+/// The same under Valgrind, which pays memory for addresses.
+const VALGRIND_BYTES: usize = 64 << 30;
 
 /// Addresses for registered memory as devices see it; no memory is behind them.
 const ALIAS_BYTES: usize = 4 << 40;
@@ -72,6 +75,13 @@ impl Map {
         self.arena_at(addr).map(|(place, _)| self.owner(place))
     }
 
+    /// An arena that begins in `[start, last]`.
+    #[cold]
+    fn arena_within(&self, start: usize, last: usize) -> Option<Owner> {
+        let begins = |arena: &Arena| arena.range().is_some_and(|(base, _)| (start..=last).contains(&base));
+        self.arenas.iter().position(begins).map(|place| self.owner(place))
+    }
+
     fn devices(&self) -> usize {
         usize::from(self.layout.devices)
     }
@@ -115,11 +125,18 @@ impl Space {
     /// `Refused(EINVAL)` if the managed window does not begin at a multiple of 1 GiB or there are more than 65000 devices,
     /// `Refused` with the system's errno otherwise.
     pub fn new(layout: Layout) -> Result<Space, AllocError> {
+        let refused = |errno| AllocError::Refused(Refusal::of(errno));
         if !layout.managed_base.is_multiple_of(GRANULE) || layout.devices > 65_000 {
-            return Err(AllocError::Refused(libc::EINVAL));
+            return Err(refused(libc::EINVAL));
         }
-        let most = if thread_sanitizer() { SANITIZED_BYTES } else { ADDRESSES };
-        let granules = Sparse::new(ADDRESSES / GRANULE).map_err(AllocError::Refused)?;
+        let most = if thread_sanitizer() {
+            SANITIZED_BYTES
+        } else if valgrind() {
+            VALGRIND_BYTES
+        } else {
+            ADDRESSES
+        };
+        let granules = Sparse::new(ADDRESSES / GRANULE).map_err(refused)?;
         let bytes = room(layout.device_bytes);
         let device = |device: usize| Plan {
             // Saturates to a place that cannot be had; then another is found.
@@ -138,7 +155,12 @@ impl Space {
         };
         let window = (layout.managed_bytes.clamp(1, ADDRESSES as u64) as usize).next_multiple_of(CHUNK);
         let others = [
-            host(PINNED_AT, room(layout.pinned_bytes), Some("toprope-pinned"), layout.pinned_bytes),
+            host(
+                PINNED_AT,
+                (room(layout.pinned_bytes).0, GRANULE),
+                Some("toprope-pinned"),
+                layout.pinned_bytes,
+            ),
             host(layout.managed_base, (window, window), Some("toprope-managed"), layout.managed_bytes),
             host(ALIASES_AT, (ALIAS_BYTES, ALIAS_BYTES / 256), None, ALIAS_BYTES as u64),
         ];
@@ -180,8 +202,9 @@ impl Space {
     ) -> Result<Block, AllocError> {
         debug_assert!(align.is_power_of_two());
         let refused = if owner == Owner::Registered { libc::EINVAL } else { libc::ENODEV };
-        let place = self.map.place(owner).ok_or(AllocError::Refused(refused))?;
-        let arena = self.map.arenas.get(place).ok_or(AllocError::Refused(refused))?;
+        let refused = AllocError::Refused(Refusal::of(refused));
+        let place = self.map.place(owner).ok_or(refused)?;
+        let arena = self.map.arenas.get(place).ok_or(refused)?;
         let usable = usable.max(size).max(1);
         let align = align.checked_next_power_of_two().unwrap_or(GRANULE).clamp(SMALLEST, GRANULE);
         // Beyond this, rounding could wrap.
@@ -236,6 +259,24 @@ impl Space {
         self.map.arena(addr)
     }
 
+    /// Whose arena the range `[start, last]` has an address of, if any.
+    #[inline]
+    pub fn entered(&self, start: usize, last: usize) -> Option<Owner> {
+        let end = self.arena(start).or_else(|| self.arena(last));
+        // An arena that lies inside the range has one chunk at least.
+        if end.is_some() || last.saturating_sub(start) < CHUNK {
+            end
+        } else {
+            self.map.arena_within(start, last)
+        }
+    }
+
+    /// Whether all of `[start, end)` is memory of one arena that blocks have been in (or, within the step in which an arena grows,
+    /// could have been), and no byte of it belongs to a live block. Slow: looks at every chunk.
+    pub fn vacant(&self, start: usize, end: usize) -> bool {
+        self.map.arena_at(start).is_some_and(|(_, arena)| arena.vacant(start, end))
+    }
+
     /// Use of an owner's memory. A device's counts its device variables, too; `Image` counts those alone. Of registered memory
     /// there exists what is registered.
     pub fn usage(&self, owner: Owner) -> Usage {
@@ -282,7 +323,8 @@ impl Space {
 
     /// Puts pages of a loaded device binary under the guard, if there is one; whether they are.
     pub fn guard_pages(&self, base: usize, bytes: usize) -> bool {
-        self.key.as_ref().is_some_and(|key| key.guard(base, bytes).is_ok())
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        self.key.as_ref().is_some_and(|key| key.guard(base, bytes, access).is_ok())
     }
 
     /// Where the runtime itself reads and writes the bytes at `addr`: the unguarded mapping for device memory, the target for an

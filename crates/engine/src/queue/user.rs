@@ -83,6 +83,9 @@ pub(crate) fn counted() {
 fn step_out(core: &Core) -> bool {
     let counted = COUNTED.replace(false);
     if counted {
+        if let Some(turns) = &core.turns {
+            turns.enter_user();
+        }
         core.roster.enter_user();
         if core.ready.pending() {
             core.kick(true);
@@ -93,6 +96,9 @@ fn step_out(core: &Core) -> bool {
 
 /// Takes that back.
 fn step_in(core: &Core) {
+    if let Some(turns) = &core.turns {
+        turns.leave_user();
+    }
     core.roster.leave_user();
     COUNTED.set(true);
 }
@@ -219,6 +225,9 @@ impl Core {
         self.seats.0.lock().retain(|s| !ptr::eq(*s, seat));
         let task = Mark(seat.task.load(Ordering::Acquire));
         let (index, position) = (task.index(), task.position());
+        if let Some(turns) = &self.turns {
+            turns.lose_user();
+        }
         let Some(slot) = self.streams.get(index) else {
             return;
         };

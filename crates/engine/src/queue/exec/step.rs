@@ -162,11 +162,8 @@ impl Runner<'_> {
         self.before_long(slot, own);
         // Overlapping copies are not shared, and go from the end when the destination begins inside the source, as memmove
         // would.
-        let (overlaps, backwards) = match op {
-            Op::Copy { dst, src } => (dst.abs_diff(src) < len, dst > src && dst - src < len),
-            _ => (false, false),
-        };
-        let shared = if overlaps { None } else { self.core.share(index, op, own.progress, len) };
+        let backwards = matches!(op, Op::Copy { dst, src } if dst > src && dst - src < len);
+        let shared = if op.overlaps(len) { None } else { self.core.share(index, op, own.progress, len) };
         let failed = match shared {
             Some(shared) => {
                 while let Some(n) = shared.step() {
