@@ -215,7 +215,6 @@ fn declarator(source: &Source<'_>, range: Range<usize>, typed: bool) -> Declarat
                 last =
                     (!TYPE_WORDS.contains(&word) && word != "decltype" && word != "__typeof__").then_some(at);
             }
-            // `T *const`: what stands before is no name, unless nothing follows.
             word if CV.contains(&word) && !matches!(word, "const" | "volatile") => last = None,
             _ => {}
         }
@@ -223,8 +222,7 @@ fn declarator(source: &Source<'_>, range: Range<usize>, typed: bool) -> Declarat
     }
     let end = at;
     // One word that is not a basic type is the type.
-    let name = last
-        .filter(|name| types > 1 && (*name + 1 == end || follows_only_attributes(source, *name + 1, end)));
+    let name = last.filter(|name| types > 1 && follows_only_attributes(source, *name + 1, end));
     Declarator { name, call: None, nested: false, end }
 }
 

@@ -89,7 +89,7 @@ fn preprocess(driver: &Driver, path: &Path, output: &Path, pass: Pass) -> Result
         _ => false,
     };
     let mut command = driver.compiler.command(driver.options(keeps));
-    command.arg("-E").arg("-DTOPROPE_COMPILER=1");
+    command.arg("-E").args(words::DEFINES);
     if pass == Pass::Device {
         command.arg("-DTOPROPE_DEVICE=1");
         if let Some(number) = &driver.args.architecture {
