@@ -230,6 +230,47 @@ class TestKeepAlive:
         assert told(lines[first + 1 : second]) == {("100", asked["100"])}
         assert lines[second + 1 :] == []
 
+    def test_what_is_gone_does_not_pile_up(self):
+        """Objects that nobody holds go soon, with no copy in between; those that somebody holds are held, and no more."""
+        code = """
+            import acl, gc
+            import numpy as np
+            import warnings
+            warnings.simplefilter("ignore")
+            assert acl.init() == 0
+
+            class Counted(np.ndarray):
+                alive = 0
+                def __del__(self):
+                    Counted.alive -= 1
+
+            def make(length):
+                Counted.alive += 1
+                return np.ndarray.__new__(Counted, length, np.uint8)
+
+            most = 0
+            for _ in range(5000):
+                acl.util.numpy_to_ptr(make(70))
+                most = max(most, Counted.alive)
+            print(most <= 2, end=" ")
+            kept = [make(70) for _ in range(1000)]
+            for array in kept:
+                acl.util.numpy_to_ptr(array)
+            # Each lives until the second next address is given out, so that it is not the last one when it goes.
+            most, before = 0, []
+            for _ in range(5000):
+                before = before[-1:] + [make(70)]
+                acl.util.numpy_to_ptr(before[-1])
+                most = max(most, Counted.alive - len(kept))
+            print(most <= 502, end=" ")
+            del before, array
+            print(Counted.alive - len(kept) <= 502)
+            acl.rt.memset(0, 0, 0, 0)
+            print(Counted.alive - len(kept))
+        """
+        # The warnings of the log go elsewhere here.
+        assert run(code, TOPROPE_CHECK="warn").splitlines()[-2:] == ["True True True", "0"]
+
     def test_nothing_is_held_without_a_checker(self):
         lines = run(self.code, TOPROPE_CHECK=None, **self.logged).splitlines()
         assert [line.split()[0] for line in lines] == ["asked", "again", "end"]
