@@ -43,7 +43,7 @@ pub fn unbuilt(api: Api) -> i32 {
     call(api, |_| {
         crate::refuse!(
             sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-            "ours: not built yet",
+            error::log::UNBUILT,
             "this version of toprope does not have the function yet"
         )
     })
@@ -98,7 +98,7 @@ fn admit(api: Api) -> Result<&'static Runtime> {
 fn unsupported<T>(api: Api, runtime: &Runtime) -> Result<T> {
     crate::refuse!(
         sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-        "*#06",
+        error::log::UNSUPPORTED,
         "{} is not supported on {}",
         api.function().name,
         runtime.profile.product.key
