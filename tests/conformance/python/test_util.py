@@ -254,6 +254,38 @@ class TestArrays:
         assert run(code).split() == ["b'1234'", "TypeError", "ModuleNotFoundError"]
 
 
+class TestNothingIsLeft:
+    def test_objects_do_not_pile_up(self):
+        """A leak of one object a call would be 20000; counted after a first round, in which caches are filled."""
+        run("""
+            import acl, gc, sys, warnings
+            import numpy as np
+            warnings.simplefilter("ignore")
+            array, data = np.arange(100.0), bytes(70)
+            other = np.arange(100.0)[::2]
+            start = array.ctypes.data
+            calls = [
+                lambda: acl.util.numpy_to_ptr(array),
+                lambda: acl.util.numpy_contiguous_to_ptr(array),
+                lambda: acl.util.numpy_contiguous_to_ptr(other),
+                lambda: acl.util.ptr_to_numpy(start, (10, 2), 12),
+                lambda: acl.util.bytes_to_ptr(data),
+                lambda: acl.util.ptr_to_bytes(start, 64),
+            ]
+            for call in calls:
+                for round in range(2):
+                    gc.collect()
+                    blocks = sys.getallocatedblocks()
+                    references = sys.getrefcount(array), sys.getrefcount(other), sys.getrefcount(data)
+                    for _ in range(20000):
+                        call()
+                    gc.collect()
+                    assert (sys.getrefcount(array), sys.getrefcount(other), sys.getrefcount(data)) == references
+                    more = sys.getallocatedblocks() - blocks
+                    assert round == 0 or more < 1000, more
+        """)
+
+
 class TestKeepAlive:
     """With a checker asked for, the runtime is told of memory whose Python owner is gone; its log line shows that here."""
 
