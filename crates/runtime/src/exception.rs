@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
+use toprope_engine::foreign;
 use toprope_engine::queue::{self, Failure};
 
 use crate::error::{self, Result};
@@ -18,6 +19,8 @@ use crate::{device, refuse};
 
 /// `aclrtExceptionInfoCallback`
 pub type ExceptionFn = unsafe extern "C" fn(*mut sys::aclrtExceptionInfo);
+
+type ExceptionFnUnwind = unsafe extern "C-unwind" fn(*mut sys::aclrtExceptionInfo);
 
 /// What a callback is told.
 #[derive(Clone, Copy, Debug)]
@@ -153,10 +156,25 @@ pub(crate) fn failed(stream: queue::Stream, failure: Failure) {
         code: failure.code,
     });
     for func in functions {
-        // SAFETY: the program registered the function for this argument, an opaque pointer.
-        rt.engine.callback(stream, || unsafe { func(handle as *mut sys::aclrtExceptionInfo) });
+        let what = || format!("exception callback for a task of {}", name(stream));
+        // SAFETY: the same function; it may unwind.
+        let func = unsafe { std::mem::transmute::<ExceptionFn, ExceptionFnUnwind>(func) };
+        let code = || {
+            // SAFETY: the program registered the function for this argument, an opaque pointer.
+            foreign::call(func as usize, what, || unsafe { func(handle as *mut sys::aclrtExceptionInfo) });
+        };
+        rt.engine.callback(stream, code);
     }
     rt.exceptions.infos.remove(handle);
+}
+
+/// What messages call a stream of the engine.
+pub(crate) fn name(stream: queue::Stream) -> String {
+    let origin = process::runtime().ok().and_then(|rt| rt.exceptions.origins.lock().get(&stream.0).cloned());
+    origin.map_or_else(
+        || "a stream".to_owned(),
+        |origin| format!("stream {} of device {}", origin.stream, origin.device),
+    )
 }
 
 /// aclrtGet…FromExceptionInfo: a field of the information, [`UNKNOWN`] for null and for one whose callback is over.
