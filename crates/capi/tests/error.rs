@@ -431,3 +431,49 @@ fn devices_have_no_memory_faults() {
         assert_eq!(aclrtMemUceRepair(8, entries.as_mut_ptr(), 2), ACL_ERROR_INVALID_PARAM);
     }
 }
+
+/// *#03: a thread that has reset its device is told so. *#01: kinds of handles in words.
+#[test]
+fn messages_say_what_happened() {
+    let reset = || {
+        assert_eq!(unsafe { aclrtSetDevice(2) }, 0);
+        assert_eq!(unsafe { aclrtResetDevice(2) }, 0);
+        let mut stream = null_mut();
+        assert_eq!(unsafe { aclrtCreateStream(&mut stream) }, ACL_ERROR_RT_CONTEXT_NULL);
+        let said = message();
+        assert!(said.contains("this thread has reset device 2"), "{said}");
+        assert_eq!(unsafe { aclrtSetDevice(2) }, 0);
+        assert_eq!(unsafe { aclrtCreateStream(&mut stream) }, 0);
+        assert_eq!(unsafe { aclrtDestroyStream(stream) }, 0);
+        assert_eq!(unsafe { aclrtSynchronizeStream(stream) }, ACL_ERROR_RT_INVALID_HANDLE);
+        let said = message();
+        assert!(said.contains("is a stream that was destroyed already"), "{said}");
+        assert_eq!(unsafe { ascendcl::event::aclrtDestroyEvent(stream) }, ACL_ERROR_RT_INVALID_HANDLE);
+        let said = message();
+        assert!(said.contains("is a stream, not an event"), "{said}");
+    };
+    std::thread::spawn(reset).join().unwrap();
+    std::thread::spawn(|| {
+        let mut stream = null_mut();
+        assert_eq!(unsafe { aclrtCreateStream(&mut stream) }, ACL_ERROR_RT_CONTEXT_NULL);
+        let said = message();
+        assert!(said.contains("has set neither a device"), "{said}");
+    })
+    .join()
+    .unwrap();
+}
+
+/// *#06: the product has no aclGetRecentErrMsg, so the first failure of the process stands on standard error.
+#[test]
+fn a_product_without_messages_tells_its_first_failure() {
+    let test = "a_product_without_messages_tells_its_first_failure";
+    let said = alone(test, &[("TOPROPE_PRODUCT", "ipv350")], || {
+        for _ in 0..2 {
+            assert_eq!(unsafe { aclrtSynchronizeDevice() }, ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+        }
+    });
+    let Some(said) = said else { return };
+    let told: Vec<_> = said.lines().filter(|line| line.starts_with("toprope: ")).collect();
+    assert_eq!(told.len(), 1, "{said}");
+    assert!(told[0].starts_with("toprope: aclrtSynchronizeDevice: ") && told[0].contains("ipv350"), "{said}");
+}

@@ -123,6 +123,10 @@ pub trait Probe: Send + Sync {
     /// A task failed. Called whether or not the engine is watched, on the thread that ran the task (a kernel that
     /// faulted or was given up: on the thread that took over). Functions of the program are called by [`Engine::callback`].
     fn failed(&self, stream: Stream, failure: Failure);
+    /// What messages call a stream.
+    fn name(&self, stream: Stream) -> String {
+        format!("stream {}", stream.0)
+    }
 }
 
 /// A probe that listens to nothing.
@@ -145,6 +149,9 @@ impl<P: Probe + ?Sized> Probe for crate::sync::Arc<P> {
     }
     fn failed(&self, stream: Stream, failure: Failure) {
         (**self).failed(stream, failure);
+    }
+    fn name(&self, stream: Stream) -> String {
+        (**self).name(stream)
     }
 }
 

@@ -14,13 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
+use toprope_engine::foreign;
 use toprope_engine::queue::{Mark, Signal, Task, Work};
 
 use crate::error::Result;
 use crate::observer;
 use crate::process::Runtime;
 use crate::stream::{self, Stream};
-use crate::{Api, refuse, thread};
+use crate::{Api, exception, refuse, thread};
 
 mod desk;
 
@@ -227,8 +228,12 @@ fn run(rt: &Runtime, report: Report) {
         return;
     }
     observer::tell(|o| o.host_ordered(report.after));
+    // SAFETY: the same function; it may unwind.
+    let func =
+        unsafe { std::mem::transmute::<Callback, unsafe extern "C-unwind" fn(*mut c_void)>(report.func) };
+    let what = || format!("callback of aclrtLaunchCallback on {}", exception::name(report.queue));
     // SAFETY: the program gave function and word to aclrtLaunchCallback for this call.
-    let function = || unsafe { (report.func)(report.arg.0) };
+    let function = || foreign::call(func as usize, what, || unsafe { func(report.arg.0) });
     match report.gate {
         None => function(),
         Some(gate) => {

@@ -9,16 +9,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
+use toprope_engine::foreign;
 use toprope_engine::queue::{self, Failure};
 
 use crate::error::{self, Result};
 use crate::handle::{Kind, Table};
-use crate::kernel::binary;
+use crate::kernel::binary::{self, OpExceptionFn};
 use crate::process::{self, Runtime};
 use crate::{device, refuse};
 
 /// `aclrtExceptionInfoCallback`
 pub type ExceptionFn = unsafe extern "C" fn(*mut sys::aclrtExceptionInfo);
+
+type ExceptionFnUnwind = unsafe extern "C-unwind" fn(*mut sys::aclrtExceptionInfo);
+
+type OpExceptionFnUnwind = unsafe extern "C-unwind" fn(*mut sys::aclrtExceptionInfo, *mut std::ffi::c_void);
 
 /// What a callback is told.
 #[derive(Clone, Copy, Debug)]
@@ -172,13 +177,26 @@ pub(crate) fn failed(stream: queue::Stream, failure: Failure) {
             .map(|report| Kernel { function: report.function, arguments: report.arguments }),
     });
     for func in functions {
-        // SAFETY: the program registered the function for this argument, an opaque pointer.
-        rt.engine.callback(stream, || unsafe { func(handle as *mut sys::aclrtExceptionInfo) });
+        let what = || format!("exception callback for a task of {}", name(stream));
+        // SAFETY: the same function; it may unwind.
+        let func = unsafe { std::mem::transmute::<ExceptionFn, ExceptionFnUnwind>(func) };
+        let code = || {
+            // SAFETY: the program registered the function for this argument, an opaque pointer.
+            foreign::call(func as usize, what, || unsafe { func(handle as *mut sys::aclrtExceptionInfo) });
+        };
+        rt.engine.callback(stream, code);
     }
     if let Some((func, word)) = of_binary {
+        let what = || format!("exception callback of a binary, for a task of {}", name(stream));
         let word = word as *mut std::ffi::c_void;
-        // SAFETY: as above; the word is the program's own, for this function.
-        rt.engine.callback(stream, || unsafe { func(handle as *mut sys::aclrtExceptionInfo, word) });
+        // SAFETY: the same function; it may unwind.
+        let func = unsafe { std::mem::transmute::<OpExceptionFn, OpExceptionFnUnwind>(func) };
+        let code = || {
+            let info = handle as *mut sys::aclrtExceptionInfo;
+            // SAFETY: as above; the word is the program's own, for this function.
+            foreign::call(func as usize, what, || unsafe { func(info, word) });
+        };
+        rt.engine.callback(stream, code);
     }
     rt.exceptions.infos.remove(handle);
 }
@@ -201,6 +219,15 @@ pub fn function(rt: &Runtime, handle: u64) -> Option<Result<u64>> {
     };
     let live = binary::function(rt, kernel.function, "aclrtGetFuncHandleFromExceptionInfo#04");
     Some(live.map(|_| kernel.function))
+}
+
+/// What messages call a stream of the engine.
+pub(crate) fn name(stream: queue::Stream) -> String {
+    let origin = process::runtime().ok().and_then(|rt| rt.exceptions.origins.lock().get(&stream.0).cloned());
+    origin.map_or_else(
+        || "a stream".to_owned(),
+        |origin| format!("stream {} of device {}", origin.stream, origin.device),
+    )
 }
 
 /// aclrtGet…FromExceptionInfo: a field of the information, [`UNKNOWN`] for null and for one whose callback is over.

@@ -77,6 +77,31 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The kind with its article, as messages name it.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Kind::Context => "a context",
+            Kind::Stream => "a stream",
+            Kind::Event => "an event",
+            Kind::Notify => "a notify",
+            Kind::CntNotify => "a count notify",
+            Kind::Label => "a label",
+            Kind::LabelList => "a label list",
+            Kind::Binary => "a kernel binary",
+            Kind::Function => "a kernel function",
+            Kind::Args => "a list of kernel arguments",
+            Kind::Param => "a kernel parameter",
+            Kind::Physical => "a physical memory handle",
+            Kind::Pool => "a memory pool",
+            Kind::Model => "a captured model",
+            Kind::TaskGroup => "a task group",
+            Kind::Allocator => "an allocator",
+            Kind::Exception => "an exception's information",
+            Kind::DataBuffer => "a data buffer",
+            Kind::BinaryData => "a binary's description",
+        }
+    }
+
     /// The kind in a word, for messages; None when it is no handle of ours.
     pub fn of(word: u64) -> Option<Kind> {
         use Kind::*;
@@ -93,8 +118,8 @@ impl Kind {
 pub fn describe(word: u64, wanted: Kind) -> String {
     crate::observer::tell(|o| o.stale(word, wanted));
     match Kind::of(word) {
-        Some(kind) if kind == wanted => format!("{word:#x} is a {kind:?} that was destroyed already"),
-        Some(kind) => format!("{word:#x} is a handle of kind {kind:?}, not {wanted:?}"),
+        Some(kind) if kind == wanted => format!("{word:#x} is {} that was destroyed already", kind.noun()),
+        Some(kind) => format!("{word:#x} is {}, not {}", kind.noun(), wanted.noun()),
         None => format!("{word:#x} is not a handle of this runtime"),
     }
 }

@@ -11,7 +11,7 @@
 //!
 //! A failed start or end goes back to where it began. No lock is held while callbacks run.
 
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::sync::atomic::Ordering;
 use std::thread::ThreadId;
 
@@ -150,8 +150,7 @@ fn notify_init(init: &Init, with_file: bool, config: &Config) -> Result<()> {
         }
         let functions = init.state.lock().inits.of(kind);
         for (func, data) in functions {
-            // SAFETY: the program registered the function for exactly these arguments; the text lives through the call.
-            let code = unsafe { func(text.as_ptr(), text.as_bytes().len(), data as *mut c_void) };
+            let code = callback::call_init(func, &text, data);
             if code != 0 {
                 return Err(stopped("aclInit#21", "init", kind, code));
             }
@@ -268,8 +267,7 @@ fn notify_finalize(init: &Init) -> Result<()> {
     for kind in callback::FINALIZE_ORDER {
         let functions = init.state.lock().finalizers.of(kind);
         for (func, data) in functions {
-            // SAFETY: the program registered the function for exactly this argument.
-            let code = unsafe { func(data as *mut c_void) };
+            let code = callback::call_finalize(func, data);
             if code != 0 {
                 return Err(stopped("aclFinalize#10", "finalize", kind, code));
             }
@@ -288,8 +286,7 @@ pub fn register_init(rt: &Runtime, kind: u32, func: InitFn, data: usize) -> Resu
     }
     let text = c_text(&state.config);
     drop(state);
-    // SAFETY: as in `notify_init`.
-    unsafe { func(text.as_ptr(), text.as_bytes().len(), data as *mut c_void) };
+    callback::call_init(func, &text, data);
     Ok(())
 }
 

@@ -237,6 +237,9 @@ impl queue::Probe for Relay {
     fn done(&self, stream: Stream, position: u64) {
         observer::tell(|o| o.done(stream.0, position));
     }
+    fn name(&self, stream: Stream) -> String {
+        exception::name(stream)
+    }
     fn failed(&self, stream: Stream, failure: Failure) {
         if let Some(Ok(rt)) = RUNTIME.get() {
             stream::sync::failed(rt, stream, failure);

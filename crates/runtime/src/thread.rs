@@ -20,18 +20,21 @@ struct Binding {
     explicit_device: u16,
     /// The device that aclrtSetDevice selected; its default context serves when there is no explicit one.
     device: Option<u16>,
+    /// The device that it selected before and reset itself.
+    reset: Option<u16>,
 }
 
-const NOTHING: Binding = Binding { explicit: 0, explicit_device: 0, device: None };
+/// Bound to nothing.
+const NONE: Binding = Binding { explicit: 0, explicit_device: 0, device: None, reset: None };
 
 thread_local! {
     static LAST_TASK: Cell<u32> = const { Cell::new(0) };
-    static BINDING: Cell<Binding> = const { Cell::new(NOTHING) };
+    static BINDING: Cell<Binding> = const { Cell::new(NONE) };
 }
 
 fn get() -> Binding {
     // A thread whose locals are gone already is bound to nothing.
-    BINDING.try_with(Cell::get).unwrap_or(NOTHING)
+    BINDING.try_with(Cell::get).unwrap_or(NONE)
 }
 
 fn set(binding: Binding) {
@@ -41,7 +44,7 @@ fn set(binding: Binding) {
 /// Selects a device: its default context becomes current. aclrtSetDevice#08: an explicit context is dropped.
 pub fn bind_device(rt: &Runtime, device: u16) {
     crate::error::bound();
-    set(Binding { device: Some(device), ..NOTHING });
+    set(Binding { device: Some(device), ..NONE });
     observer::tell(|o| o.bound(current_handle(rt), Some(device)));
 }
 
@@ -64,7 +67,7 @@ pub fn unbind_context(context: u64) {
 /// Forgets the device that the thread selected, after it was torn down by this thread.
 pub fn unbind_device(device: u16) {
     if get().device == Some(device) {
-        set(Binding { device: None, ..get() });
+        set(Binding { device: None, reset: Some(device), ..get() });
         observer::tell(|o| o.bound(get().explicit, None));
     }
 }
@@ -128,6 +131,9 @@ fn no_context<T>(rt: &Runtime) -> Result<T> {
         crate::device::default_context(rt)?;
     }
     let why = match (binding.explicit, binding.device) {
+        (0, None) if let Some(device) = binding.reset => {
+            format!("this thread has reset device {device}, which it had selected, and has set none since")
+        }
         (0, None) => "this thread has set neither a device (aclrtSetDevice) nor a context".to_owned(),
         // aclrtSetDevice#06
         (0, Some(_)) if !rt.profile.product.default_stream => {

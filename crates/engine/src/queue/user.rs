@@ -12,6 +12,7 @@ use super::core::Core;
 use super::kernel::Kernel;
 use super::mark::Mark;
 use crate::fault::{self, Scope, State};
+use crate::foreign;
 use crate::sync::{Arc, AtomicU32, AtomicU64, Mutex, Ordering};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -145,8 +146,15 @@ pub(crate) fn host_function(
     func: unsafe extern "C" fn(*mut c_void),
     arg: *mut c_void,
 ) {
+    // SAFETY: the same function; it may unwind.
+    let func = unsafe {
+        std::mem::transmute::<unsafe extern "C" fn(*mut c_void), unsafe extern "C-unwind" fn(*mut c_void)>(
+            func,
+        )
+    };
+    let what = || format!("host function on {}", core.probe.name(super::Stream(index)));
     // SAFETY: whoever enqueued the task answers for the function and its argument.
-    callback(core, index, || unsafe { func(arg) });
+    callback(core, index, || foreign::call(func as usize, what, || unsafe { func(arg) }));
 }
 
 /// Runs work that is code of the program, in the worker's scope.

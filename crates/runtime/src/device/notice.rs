@@ -5,6 +5,7 @@ use std::ffi::c_void;
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
+use toprope_engine::foreign;
 
 use crate::error::Result;
 use crate::process::Runtime;
@@ -73,7 +74,11 @@ pub fn register_abort(rt: &Runtime, name: Vec<u8>, func: Option<AbortFn>, args: 
 /// aclrtRegDeviceStateCallback#05, #06
 pub(super) fn tell(rt: &Runtime, device: u16, state: sys::aclrtDeviceState) {
     for (func, args) in rt.state_callbacks.snapshot() {
+        type Unwind = unsafe extern "C-unwind" fn(i32, sys::aclrtDeviceState, *mut c_void);
+        // SAFETY: the same function; it may unwind.
+        let func = unsafe { std::mem::transmute::<StateFn, Unwind>(func) };
+        let what = || format!("callback of aclrtRegDeviceStateCallback for device {device}");
         // SAFETY: the program registered the function for exactly these arguments.
-        unsafe { func(device.into(), state, args as *mut c_void) };
+        foreign::call(func as usize, what, || unsafe { func(device.into(), state, args as *mut c_void) });
     }
 }

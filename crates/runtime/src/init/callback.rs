@@ -1,9 +1,10 @@
 //! Functions of the program that run when the library is initialised or finalised: chapter 02. They run on the calling thread
 //! with no lock held, and may call anything.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 
 use ascendcl_sys as sys;
+use toprope_engine::foreign;
 
 use crate::error::Result;
 use crate::refuse;
@@ -12,6 +13,28 @@ use crate::refuse;
 pub type InitFn = unsafe extern "C" fn(*const c_char, usize, *mut c_void) -> i32;
 /// `aclFinalizeCallbackFunc`
 pub type FinalizeFn = unsafe extern "C" fn(*mut c_void) -> i32;
+
+/// Calls a function that was registered for initialisation, with the text of the configuration.
+pub(super) fn call_init(func: InitFn, text: &CStr, data: usize) -> i32 {
+    type Unwind = unsafe extern "C-unwind" fn(*const c_char, usize, *mut c_void) -> i32;
+    // SAFETY: the same function; it may unwind.
+    let func = unsafe { std::mem::transmute::<InitFn, Unwind>(func) };
+    let what = || "callback of aclInitCallbackRegister".to_owned();
+    // SAFETY: the program registered the function for exactly these arguments; the text lives through the call.
+    foreign::call(func as usize, what, || unsafe {
+        func(text.as_ptr(), text.count_bytes(), data as *mut c_void)
+    })
+}
+
+/// Calls a function that was registered for de-initialisation.
+pub(super) fn call_finalize(func: FinalizeFn, data: usize) -> i32 {
+    // SAFETY: the same function; it may unwind.
+    let func =
+        unsafe { std::mem::transmute::<FinalizeFn, unsafe extern "C-unwind" fn(*mut c_void) -> i32>(func) };
+    let what = || "callback of aclFinalizeCallbackRegister".to_owned();
+    // SAFETY: the program registered the function for exactly this argument.
+    foreign::call(func as usize, what, || unsafe { func(data as *mut c_void) })
+}
 
 /// Order in which aclInit notifies. aclInit#20, aclInitCallbackRegister#10
 pub(super) const INIT_ORDER: [u32; 4] = [

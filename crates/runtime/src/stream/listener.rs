@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
+use toprope_engine::foreign;
 
 use crate::error::Result;
 use crate::process::Runtime;
@@ -75,8 +76,14 @@ pub(crate) fn tell(rt: &Runtime, stream: u64, state: u32) {
 #[cold]
 fn tell_all(listeners: &[Listener], stream: u64, state: u32) {
     for listener in listeners {
+        type Unwind = unsafe extern "C-unwind" fn(sys::aclrtStream, sys::aclrtStreamState, *mut c_void);
+        // SAFETY: the same function; it may unwind.
+        let func = unsafe { std::mem::transmute::<Callback, Unwind>(listener.callback) };
+        let what = || format!("callback of aclrtRegStreamStateCallback for stream {stream:#x}");
         // SAFETY: the program registered the function for exactly this call; stream and args are passed on as numbers.
-        unsafe { (listener.callback)(stream as sys::aclrtStream, state, listener.args as *mut c_void) };
+        foreign::call(func as usize, what, || unsafe {
+            func(stream as sys::aclrtStream, state, listener.args as *mut c_void);
+        });
     }
 }
 
