@@ -101,7 +101,7 @@ fn preprocess(driver: &Driver, path: &Path, output: &Path, pass: Pass) -> Result
         command.args(driver.dependencies(path, output));
     }
     command.arg("-isystem").arg(&driver.include);
-    command.arg("-include").arg(driver.include.join("toprope/launch.h"));
+    command.arg("-include").arg(driver.include.join("toprope/device/launch.h"));
     command.args(["-x", "c++"]).arg(path).arg("-o").arg(&to);
     let done = driver.compiler.output(coloured(driver, command))?;
     finished(done)?;

@@ -5,8 +5,8 @@
  * kernel is replaced by one that takes the Config and enqueues the arguments, so that overloads, templates, default arguments and
  * pointers to kernels work as for any function. In the device half, the body gets a table of its parameters.
  */
-#ifndef TOPROPE_LAUNCH_H
-#define TOPROPE_LAUNCH_H
+#ifndef TOPROPE_DEVICE_LAUNCH_H
+#define TOPROPE_DEVICE_LAUNCH_H
 
 #include "toprope/device/words.h"
 
