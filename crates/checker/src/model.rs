@@ -35,6 +35,7 @@ use toprope_runtime::Api;
 use toprope_runtime::observer::{Enqueued, Range};
 use toprope_runtime::profile::{Form, Profile, Request};
 
+use crate::blocks::Blocks;
 use crate::clock::{self, Clock, Epoch};
 use crate::finding::Finding;
 use crate::here::{self, Actor, Here};
@@ -92,7 +93,7 @@ pub struct Host {
 #[derive(Debug)]
 pub struct Model {
     /// Live blocks by first address.
-    pub blocks: BTreeMap<usize, Living>,
+    pub blocks: Blocks,
     /// Streams by the engine's index.
     pub streams: Vec<Option<Stream>>,
     /// Index of a stream's handle.
@@ -119,7 +120,7 @@ impl Default for Model {
     fn default() -> Model {
         let profile = Profile::resolve(&Request::from_env()).ok();
         Model {
-            blocks: BTreeMap::new(),
+            blocks: Blocks::default(),
             streams: Vec::new(),
             lines: HashMap::new(),
             hosts: Vec::new(),
@@ -294,8 +295,7 @@ impl Model {
 
     /// The live block around an address.
     pub fn around(&self, addr: usize) -> Option<&Living> {
-        let (_, living) = self.blocks.range(..=addr).next_back()?;
-        (addr - living.block.base < living.block.usable).then_some(living)
+        self.blocks.at(self.blocks.find(addr)?)
     }
 
     /// A block came to be.
@@ -303,7 +303,7 @@ impl Model {
         let born = self.call(here);
         let never_written = matches!(block.owner, Owner::Device(_)) && !self.one_memory;
         let shadow = Shadow::new(block.usable, !never_written);
-        self.blocks.insert(block.base, Living { block: *block, shadow, born });
+        self.blocks.insert(Living { block: *block, shadow, born });
         self.objects.reborn(block.base);
     }
 
@@ -316,7 +316,7 @@ impl Model {
 
     /// A block is gone.
     pub fn freed(&mut self, here: &mut Here, block: &Block) {
-        let Some(living) = self.blocks.remove(&block.base) else { return };
+        let Some(living) = self.blocks.remove(block.base) else { return };
         let call = self.call(here);
         self.objects.freed(&living.block, call);
         let actor = self.actor(here);
@@ -399,7 +399,8 @@ impl Model {
                     site: toucher.site,
                     who: toucher.who,
                 };
-                let Some((_, living)) = self.blocks.range_mut(..=range.start).next_back() else { continue };
+                let place = self.blocks.find(range.start);
+                let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else { continue };
                 let base = living.block.base;
                 let start = range.start - base;
                 let end = start.saturating_add(range.len).min(living.block.usable);
