@@ -73,6 +73,11 @@ impl Blocks {
         Some(*self.sorted.remove(place).1)
     }
 
+    /// All of them, to change.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Living> {
+        self.sorted.iter_mut().map(|(_, living)| &mut **living)
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Living> {
         self.sorted.iter().map(|(_, living)| &**living)

@@ -197,7 +197,7 @@ impl Model {
     fn order(&mut self, here: &mut Here, actor: Actor, clock: &Arc<Clock>) {
         let changed = match actor {
             Actor::Host(slot) => {
-                self.hosts.get_mut(slot).is_some_and(|host| clock::join(&mut host.clock, clock))
+                self.hosts.get_mut(slot).is_some_and(|host| clock::merge(&mut host.clock, clock))
             }
             Actor::Task(line) => self.stream_mut(line).is_some_and(|stream| stream.join_now(clock)),
         };
@@ -267,7 +267,7 @@ impl Model {
     }
 
     fn share(&mut self, clock: &Arc<Clock>) {
-        if clock::join(&mut self.shared, clock) {
+        if clock::merge(&mut self.shared, clock) {
             SHARED.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -446,6 +446,9 @@ impl Model {
         }
         let mark = push();
         let Some(line) = known else { return };
+        if writes_unseen(task.api) {
+            self.blocks.iter_mut().for_each(|living| living.shadow.assume_written());
+        }
         let actor = self.actor(here);
         let (_, site) = here.call();
         let issue = self.release(actor);
@@ -491,6 +494,12 @@ impl Model {
         self.touch(&toucher, &clock, &reads, &writes);
         self.ring(&clock, &writes);
     }
+}
+
+/// Whether a task of this function may write memory that its caller does not name.
+fn writes_unseen(api: Api) -> bool {
+    let name = api.name();
+    name.contains("LaunchKernel") || name.contains("KernelLaunch") || name.contains("mdlRIExecute")
 }
 
 impl Toucher {
