@@ -142,6 +142,7 @@ impl Start {
             check: or(&args.check, from_env.check),
             seed: or(&args.seed, from_env.seed),
             soc: from_env.soc,
+            log: from_env.log,
         })?;
         let given = [
             ("TOPROPE_PRODUCT", &args.product),

@@ -91,19 +91,8 @@ fn unknown_kind<T>(kind: u32, rule: &'static str) -> Result<T> {
 }
 
 /// A kind as the header writes it.
-fn kind_name(kind: u32) -> String {
-    let name = match kind {
-        sys::ACL_MEMCPY_HOST_TO_HOST => "ACL_MEMCPY_HOST_TO_HOST",
-        sys::ACL_MEMCPY_HOST_TO_DEVICE => "ACL_MEMCPY_HOST_TO_DEVICE",
-        sys::ACL_MEMCPY_DEVICE_TO_HOST => "ACL_MEMCPY_DEVICE_TO_HOST",
-        sys::ACL_MEMCPY_DEVICE_TO_DEVICE => "ACL_MEMCPY_DEVICE_TO_DEVICE",
-        sys::ACL_MEMCPY_DEFAULT => "ACL_MEMCPY_DEFAULT",
-        sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE => "ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE",
-        sys::ACL_MEMCPY_INNER_DEVICE_TO_DEVICE => "ACL_MEMCPY_INNER_DEVICE_TO_DEVICE",
-        sys::ACL_MEMCPY_INTER_DEVICE_TO_DEVICE => "ACL_MEMCPY_INTER_DEVICE_TO_DEVICE",
-        _ => return format!("{kind} (no aclrtMemcpyKind)"),
-    };
-    name.to_owned()
+fn kind_name(kind: u32) -> sys::enums::Shown {
+    sys::enums::aclrtMemcpyKind.show(kind)
 }
 
 #[inline]

@@ -19,7 +19,7 @@ use toprope_engine::memory::Owner;
 
 use crate::error::Result;
 use crate::process::Runtime;
-use crate::{context, memory, refuse, stream, thread};
+use crate::{context, kernel, memory, refuse, stream, thread};
 
 pub mod info;
 pub mod limit;
@@ -267,6 +267,7 @@ fn tear_down(rt: &Runtime, device: &Device, mut sets: MutexGuard<'_, Sets>) {
         // Freed by the program meanwhile, or there already belongs to somebody who set the device again.
         memory::discard(rt, &block);
     }
+    kernel::binary::forget_device(rt, device.id);
     thread::unbind_device(device.id);
 }
 

@@ -79,7 +79,8 @@ pub fn register(rt: &Runtime, addr: usize, size: u64, kind: sys::aclrtHostRegist
         return refuse!(
             sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
             if kind & !reserved == 0 { "aclrtHostRegister#09" } else { "aclrtHostRegister#08" },
-            "type: {kind:#x}; only ACL_HOST_REGISTER_MAPPED (0) is possible"
+            "type: {}; only ACL_HOST_REGISTER_MAPPED (0) is possible",
+            sys::enums::aclrtHostRegisterType.show(kind)
         );
     }
     let registration = add(rt, range, MAPPED)?;
@@ -361,7 +362,8 @@ pub fn mem_map_capabilities(
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "aclrtHostMemMapCapabilities#02",
-            "hacType: {part} is no aclrtHacType (0 to {})",
+            "hacType: {}; wanted is 0 to {}",
+            sys::enums::aclrtHacType.show(part),
             sys::ACL_RT_HAC_TYPE_CCU
         );
     }

@@ -19,7 +19,7 @@ use crate::memory::ledger::Ledger;
 use crate::observer;
 use crate::profile::{Form, Profile, Request, misspelt};
 use crate::system::System;
-use crate::{allocator, callback, event, host, label, managed, notify, stream, symbol, timeout};
+use crate::{allocator, callback, event, host, kernel, label, managed, notify, stream, symbol, timeout};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -73,6 +73,8 @@ pub struct Runtime {
     pub managed: managed::Managed,
     /// Device variables.
     pub symbols: symbol::Symbols,
+    /// Kernels and their binaries.
+    pub kernels: kernel::Kernels,
     /// Memory allocators of the program.
     pub allocators: allocator::Allocators,
     /// Live labels.
@@ -184,6 +186,7 @@ fn make() -> std::result::Result<Runtime, Refused> {
         host: host::Registry::default(),
         managed: managed::Managed::new(),
         symbols: symbol::Symbols::default(),
+        kernels: kernel::Kernels::new(),
         allocators: allocator::Allocators::new(),
         labels: label::Labels::new(),
         notifies: notify::Notifies::new(profile.devices),

@@ -23,6 +23,20 @@ impl Form {
     }
 }
 
+/// What is printed to the standard error of failed calls; their codes and `aclGetRecentErrMsg` are the same whatever it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Log {
+    /// Nothing.
+    Off,
+    /// What this version or the product does not have, once for each function.
+    #[default]
+    Missing,
+    /// Every failed call, but for questions whose answer programs handle.
+    Error,
+    /// Every failed call.
+    Info,
+}
+
 /// What a process runs on.
 #[derive(Clone, Debug)]
 pub struct Profile {
@@ -43,6 +57,8 @@ pub struct Profile {
     pub guard: bool,
     /// What the checker does with what it finds.
     pub check: Check,
+    /// What is printed of failed calls.
+    pub log: Log,
     /// Draws the order in which ready streams run; None: by priority, first come first served.
     pub seed: Option<u64>,
 }
@@ -90,12 +106,14 @@ pub struct Request {
     pub guard: Option<String>,
     /// `TOPROPE_CHECK`: `off` (default), `warn` or `strict`.
     pub check: Option<String>,
+    /// `TOPROPE_LOG`: `off`, `error` or `info`.
+    pub log: Option<String>,
     /// `TOPROPE_SEED`: a number; none by default.
     pub seed: Option<String>,
 }
 
 /// The variables that this project reads.
-pub const VARIABLES: [&str; 12] = [
+pub const VARIABLES: [&str; 13] = [
     "TOPROPE_PRODUCT",
     "TOPROPE_SOC",
     "TOPROPE_FORM",
@@ -103,6 +121,7 @@ pub const VARIABLES: [&str; 12] = [
     "TOPROPE_DEVICES",
     "TOPROPE_DEVICE_MEMORY",
     "TOPROPE_GUARD",
+    "TOPROPE_LOG",
     "TOPROPE_SEED",
     // Read by the Python module too.
     "TOPROPE_CHECK",
@@ -156,6 +175,7 @@ impl Request {
             device_memory: get("TOPROPE_DEVICE_MEMORY"),
             guard: get("TOPROPE_GUARD"),
             check: get("TOPROPE_CHECK"),
+            log: get("TOPROPE_LOG"),
             seed: get("TOPROPE_SEED"),
         }
     }
@@ -234,6 +254,13 @@ impl Profile {
             Some(text) => Check::parse(text)
                 .ok_or_else(|| format!("'{text}' is no check setting; valid: off, warn, strict"))?,
         };
+        let log = match request.log.as_deref() {
+            None => Log::default(),
+            Some("off") => Log::Off,
+            Some("error") => Log::Error,
+            Some("info") => Log::Info,
+            Some(text) => return Err(format!("'{text}' is no log setting; valid: off, error, info")),
+        };
         let seed = match request.seed.as_deref() {
             None => None,
             Some(text) => match text.parse() {
@@ -241,7 +268,7 @@ impl Profile {
                 Err(_) => return Err(format!("'{text}' is no seed; valid: 0 to {}", u64::MAX)),
             },
         };
-        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, check, seed })
+        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, check, log, seed })
     }
 
     /// The product's place in `spec/products.csv`.

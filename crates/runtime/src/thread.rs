@@ -40,12 +40,14 @@ fn set(binding: Binding) {
 
 /// Selects a device: its default context becomes current. aclrtSetDevice#08: an explicit context is dropped.
 pub fn bind_device(rt: &Runtime, device: u16) {
+    crate::error::bound();
     set(Binding { device: Some(device), ..NOTHING });
     observer::tell(|o| o.bound(current_handle(rt), Some(device)));
 }
 
 /// Makes a context current.
 pub fn bind_context(context: u64, device: u16) {
+    crate::error::bound();
     set(Binding { explicit: context, explicit_device: device, ..get() });
     observer::tell(|o| o.bound(context, Some(device)));
 }

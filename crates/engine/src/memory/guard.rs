@@ -74,14 +74,20 @@ pub(crate) fn report_guarded(address: usize) {
     READERS.fetch_add(1, Ordering::SeqCst);
     // SAFETY: `unwatch` waits for READERS before the map ends.
     if let Some(map) = unsafe { WATCHED.load(Ordering::SeqCst).as_ref() }
-        && let Some(owner @ Owner::Device(_)) = map.arena(address)
+        && let (found, Some(owner @ (Owner::Device(_) | Owner::Image(_)))) = looked_up(map, address)
     {
         let mut line = Line::default();
-        describe(&mut line, address, owner, map.find(address));
+        describe(&mut line, address, owner, found);
         // SAFETY: writes bytes of this frame. Nobody can be told if it fails.
         unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
     }
     READERS.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// The block around an address, and whose it is. Takes no lock.
+fn looked_up(map: &Map, address: usize) -> (Option<Block>, Option<Owner>) {
+    let found = map.find(address);
+    (found, map.arena(address).or(found.map(|block| block.owner)))
 }
 
 fn describe(line: &mut Line, address: usize, owner: Owner, block: Option<Block>) {

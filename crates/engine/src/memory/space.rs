@@ -42,6 +42,8 @@ pub(super) struct Map {
     /// The devices', then pinned, managed, aliases.
     arenas: Box<[Arena]>,
     registered: Registered,
+    /// Variables inside loaded device binaries.
+    images: Registered,
     layout: Layout,
 }
 
@@ -58,8 +60,14 @@ impl Map {
     pub fn find(&self, addr: usize) -> Option<Block> {
         match self.arena_at(addr) {
             Some((_, arena)) => arena.find(addr),
-            None => self.registered.find(addr),
+            None => self.registered.find(addr).or_else(|| self.images.find(addr)),
         }
+    }
+
+    /// The variable inside a device binary around an address.
+    #[inline]
+    pub fn variable(&self, addr: usize) -> Option<Block> {
+        self.images.find(addr)
     }
 
     #[inline]
@@ -159,7 +167,13 @@ impl Space {
         let capped = |plan: Plan| Plan { bytes: (plan.bytes.0.min(most), plan.bytes.1.min(most)), ..plan };
         let plans = (0..usize::from(layout.devices)).map(device).chain(others).map(capped);
         let arenas = plans.map(Arena::new).collect();
-        let map = Stable::new(Box::new(Map { granules, arenas, registered: Registered::default(), layout }));
+        let map = Stable::new(Box::new(Map {
+            granules,
+            arenas,
+            registered: Registered::default(),
+            images: Registered::default(),
+            layout,
+        }));
         let key = if layout.guard { Key::new() } else { None };
         if key.is_some() {
             guard::watch(&map);
@@ -274,7 +288,7 @@ impl Space {
         }
     }
 
-    /// Live blocks of an owner, oldest first.
+    /// Live blocks of an owner, oldest first. (Variables inside device binaries are not among them: they go with their instance.)
     pub fn blocks(&self, owner: Owner) -> Vec<Block> {
         let arena = self.map.place(owner).and_then(|place| self.map.arenas.get(place));
         let mut blocks = match arena {
@@ -288,7 +302,7 @@ impl Space {
 
     /// Notes that the program registered `[addr, addr + size)` of its own memory; refuses an overlap, naming the earlier one.
     pub fn register(&self, addr: usize, size: usize, tag: u64) -> Result<Block, Block> {
-        self.map.registered.add(addr, size, tag)
+        self.map.registered.add(Owner::Registered, addr, size, tag)
     }
 
     /// Forgets a registration that starts at `addr`.
@@ -296,11 +310,30 @@ impl Space {
         self.map.registered.remove(addr)
     }
 
+    /// Notes a variable of a device inside a loaded device binary ([`crate::image::Instance`]): `[addr, addr + size)`, of which the
+    /// runtime's own mapping is `mirror` bytes further (wrapping; 0: there is none). Refuses an overlap, naming the earlier one.
+    pub fn add_variable(&self, device: u16, addr: usize, size: usize, mirror: usize) -> Result<Block, Block> {
+        self.map.images.add(Owner::Image(device), addr, size, mirror as u64)
+    }
+
+    /// Forgets a variable that starts at `addr`.
+    pub fn remove_variable(&self, addr: usize) -> Result<Block, FreeError> {
+        self.map.images.remove(addr)
+    }
+
+    /// Puts pages of a loaded device binary under the guard, if there is one; whether they are.
+    pub fn guard_pages(&self, base: usize, bytes: usize) -> bool {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        self.key.as_ref().is_some_and(|key| key.guard(base, bytes, access).is_ok())
+    }
+
     /// Where the runtime itself reads and writes the bytes at `addr`: the unguarded mapping for device memory, the target for an
     /// alias, `addr` itself for all else.
     #[inline]
     pub fn inner(&self, addr: usize) -> usize {
-        let Some((_, arena)) = self.map.arena_at(addr) else { return addr };
+        let Some((_, arena)) = self.map.arena_at(addr) else {
+            return self.map.variable(addr).map_or(addr, |block| addr.wrapping_add(block.tag as usize));
+        };
         if arena.has_memory() {
             // 0 for pinned and managed memory.
             return addr + arena.mirror();

@@ -96,7 +96,8 @@ pub fn record(rt: &Runtime, notify: u64, stream: u64, info: sys::aclrtCntNotifyR
             return refuse!(
                 sys::ACL_ERROR_RT_PARAM_INVALID,
                 "aclrtCntNotifyRecord#03",
-                "info: mode {mode} is none of 0, 1, 2 and 4"
+                "info: mode {}; wanted is 0, 1, 2 or 4",
+                sys::enums::aclrtCntNotifyRecordMode.show(mode)
             );
         }
     };
@@ -161,7 +162,8 @@ pub fn wait_with_timeout(
             return refuse!(
                 sys::ACL_ERROR_RT_PARAM_INVALID,
                 "aclrtCntNotifyWaitWithTimeout#03",
-                "info: mode {mode} is not in [0, 4]"
+                "info: mode {}; wanted is 0 to 4",
+                sys::enums::aclrtCntNotifyWaitMode.show(mode)
             );
         }
     };
