@@ -173,6 +173,9 @@ impl Model {
 
     /// The thread has ended.
     pub fn leave(&mut self, slot: usize) {
+        if let Some(host) = self.hosts.get(slot) {
+            self.objects.bound.remove(&host.who);
+        }
         self.vacant.push(slot);
     }
 
@@ -328,7 +331,7 @@ impl Model {
             clock::add(&mut clock, Epoch::task(at));
         }
         let open = living.shadow.open(&clock).into_iter().find(|conflict| !conflict.earlier.epoch.is_host());
-        let found = open.or_else(|| self.kept_use(&living.block, actor));
+        let found = open.or_else(|| self.kept_use(&living.block));
         if let Some(conflict) = found {
             let finding = rule::free_in_use::finding(self, &living, &call, &conflict);
             self.out.push(finding);
@@ -336,8 +339,7 @@ impl Model {
     }
 
     /// A task that is kept behind one that holds its stream up, and touches a block.
-    fn kept_use(&self, block: &Block, actor: Actor) -> Option<Conflict> {
-        let _ = actor;
+    fn kept_use(&self, block: &Block) -> Option<Conflict> {
         self.streams.iter().flatten().find_map(|stream| {
             stream.kept_tasks().find_map(|op| {
                 let piece = |ranges: &[Range]| {
