@@ -35,6 +35,7 @@ use toprope_runtime::Api;
 use toprope_runtime::observer::{Enqueued, Range};
 use toprope_runtime::profile::{Form, Profile, Request};
 
+use crate::blocks::Blocks;
 use crate::clock::{self, Clock, Epoch};
 use crate::finding::Finding;
 use crate::here::{self, Actor, Here};
@@ -92,7 +93,7 @@ pub struct Host {
 #[derive(Debug)]
 pub struct Model {
     /// Live blocks by first address.
-    pub blocks: BTreeMap<usize, Living>,
+    pub blocks: Blocks,
     /// Streams by the engine's index.
     pub streams: Vec<Option<Stream>>,
     /// Index of a stream's handle.
@@ -119,7 +120,7 @@ impl Default for Model {
     fn default() -> Model {
         let profile = Profile::resolve(&Request::from_env()).ok();
         Model {
-            blocks: BTreeMap::new(),
+            blocks: Blocks::default(),
             streams: Vec::new(),
             lines: HashMap::new(),
             hosts: Vec::new(),
@@ -172,6 +173,9 @@ impl Model {
 
     /// The thread has ended.
     pub fn leave(&mut self, slot: usize) {
+        if let Some(host) = self.hosts.get(slot) {
+            self.objects.bound.remove(&host.who);
+        }
         self.vacant.push(slot);
     }
 
@@ -196,7 +200,7 @@ impl Model {
     fn order(&mut self, here: &mut Here, actor: Actor, clock: &Arc<Clock>) {
         let changed = match actor {
             Actor::Host(slot) => {
-                self.hosts.get_mut(slot).is_some_and(|host| clock::join(&mut host.clock, clock))
+                self.hosts.get_mut(slot).is_some_and(|host| clock::merge(&mut host.clock, clock))
             }
             Actor::Task(line) => self.stream_mut(line).is_some_and(|stream| stream.join_now(clock)),
         };
@@ -266,7 +270,7 @@ impl Model {
     }
 
     fn share(&mut self, clock: &Arc<Clock>) {
-        if clock::join(&mut self.shared, clock) {
+        if clock::merge(&mut self.shared, clock) {
             SHARED.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -294,8 +298,7 @@ impl Model {
 
     /// The live block around an address.
     pub fn around(&self, addr: usize) -> Option<&Living> {
-        let (_, living) = self.blocks.range(..=addr).next_back()?;
-        (addr - living.block.base < living.block.usable).then_some(living)
+        self.blocks.at(self.blocks.find(addr)?)
     }
 
     /// A block came to be.
@@ -303,7 +306,7 @@ impl Model {
         let born = self.call(here);
         let never_written = matches!(block.owner, Owner::Device(_)) && !self.one_memory;
         let shadow = Shadow::new(block.usable, !never_written);
-        self.blocks.insert(block.base, Living { block: *block, shadow, born });
+        self.blocks.insert(Living { block: *block, shadow, born });
         self.objects.reborn(block.base);
     }
 
@@ -316,7 +319,7 @@ impl Model {
 
     /// A block is gone.
     pub fn freed(&mut self, here: &mut Here, block: &Block) {
-        let Some(living) = self.blocks.remove(&block.base) else { return };
+        let Some(living) = self.blocks.remove(block.base) else { return };
         let call = self.call(here);
         self.objects.freed(&living.block, call);
         let actor = self.actor(here);
@@ -328,7 +331,7 @@ impl Model {
             clock::add(&mut clock, Epoch::task(at));
         }
         let open = living.shadow.open(&clock).into_iter().find(|conflict| !conflict.earlier.epoch.is_host());
-        let found = open.or_else(|| self.kept_use(&living.block, actor));
+        let found = open.or_else(|| self.kept_use(&living.block));
         if let Some(conflict) = found {
             let finding = rule::free_in_use::finding(self, &living, &call, &conflict);
             self.out.push(finding);
@@ -336,8 +339,7 @@ impl Model {
     }
 
     /// A task that is kept behind one that holds its stream up, and touches a block.
-    fn kept_use(&self, block: &Block, actor: Actor) -> Option<Conflict> {
-        let _ = actor;
+    fn kept_use(&self, block: &Block) -> Option<Conflict> {
         self.streams.iter().flatten().find_map(|stream| {
             stream.kept_tasks().find_map(|op| {
                 let piece = |ranges: &[Range]| {
@@ -399,7 +401,8 @@ impl Model {
                     site: toucher.site,
                     who: toucher.who,
                 };
-                let Some((_, living)) = self.blocks.range_mut(..=range.start).next_back() else { continue };
+                let place = self.blocks.find(range.start);
+                let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else { continue };
                 let base = living.block.base;
                 let start = range.start - base;
                 let end = start.saturating_add(range.len).min(living.block.usable);
@@ -445,6 +448,9 @@ impl Model {
         }
         let mark = push();
         let Some(line) = known else { return };
+        if writes_unseen(task.api) {
+            self.blocks.iter_mut().for_each(|living| living.shadow.assume_written());
+        }
         let actor = self.actor(here);
         let (_, site) = here.call();
         let issue = self.release(actor);
@@ -490,6 +496,12 @@ impl Model {
         self.touch(&toucher, &clock, &reads, &writes);
         self.ring(&clock, &writes);
     }
+}
+
+/// Whether a task of this function may write memory that its caller does not name.
+fn writes_unseen(api: Api) -> bool {
+    let name = api.name();
+    name.contains("LaunchKernel") || name.contains("KernelLaunch") || name.contains("mdlRIExecute")
 }
 
 impl Toucher {

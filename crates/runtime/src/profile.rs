@@ -113,7 +113,7 @@ pub struct Request {
 }
 
 /// The variables that this project reads.
-pub const VARIABLES: [&str; 12] = [
+pub const VARIABLES: [&str; 13] = [
     "TOPROPE_PRODUCT",
     "TOPROPE_SOC",
     "TOPROPE_FORM",
@@ -121,6 +121,7 @@ pub const VARIABLES: [&str; 12] = [
     "TOPROPE_DEVICES",
     "TOPROPE_DEVICE_MEMORY",
     "TOPROPE_GUARD",
+    "TOPROPE_LOG",
     "TOPROPE_SEED",
     // Read by the Python module too.
     "TOPROPE_CHECK",
