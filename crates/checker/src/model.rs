@@ -319,6 +319,11 @@ impl Model {
 
     /// A block is gone.
     pub fn freed(&mut self, here: &mut Here, block: &Block) {
+        // The address may have been handed out again before this was told: then that block is the one that is known.
+        let same = self.blocks.find(block.base).and_then(|place| self.blocks.at(place));
+        if same.is_none_or(|living| living.block.serial != block.serial) {
+            return;
+        }
         let Some(living) = self.blocks.remove(block.base) else { return };
         let call = self.call(here);
         self.objects.freed(&living.block, call);
