@@ -1,11 +1,12 @@
 //! `cargo xtask test`: builds the library and the command, then runs every suite.
 //!
 //! Suites, in this order: `rust` (all crates), `contract` (every rule on every product), `abi`, `headers` (each alone, twice,
-//! in every standard), `c`, `cpp` (tests/conformance), `examples`, `sequences`, `python` (with the wheel). The last line is `N passed, N failed` over all.
+//! in every standard), `c`, `cpp`, `kernel` (tests/conformance), `examples`, `sequences`, `python` (with the wheel). The last line is `N passed, N failed` over all.
 
 mod contract;
 pub mod engine;
 mod headers;
+mod kernel;
 pub mod process;
 pub mod program;
 mod python;
@@ -118,6 +119,7 @@ fn program_suites(build: &Arc<Build>) -> Result<Vec<Suite>, String> {
         ("headers", headers::jobs(build)?),
         ("c", programs(build, "c", &conformance.join("c"), &C, &["c"], Some("ok"))?),
         ("cpp", programs(build, "cpp", &conformance.join("cpp"), &CPP, &["cpp"], Some("ok"))?),
+        ("kernel", kernel::jobs(build)?),
         ("examples", examples(build)?),
         ("sequences", vec![sequences::job(build)]),
     ])

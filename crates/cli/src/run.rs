@@ -123,6 +123,7 @@ impl Start {
             guard: or(&args.guard, from_env.guard),
             seed: or(&args.seed, from_env.seed),
             soc: from_env.soc,
+            log: from_env.log,
         })?;
         let given = [
             ("TOPROPE_PRODUCT", &args.product),

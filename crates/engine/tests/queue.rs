@@ -91,6 +91,49 @@ fn large_overlapping_copies_behave_like_memmove() {
 }
 
 #[test]
+fn copies_and_fills_of_a_call_are_whole_and_name_their_fault() {
+    let engine = engine();
+    let bytes = 0x3c_0000 + 13;
+    for round in 0..20_u8 {
+        let src: Vec<u8> = (0..bytes).map(|i| (i as u8).wrapping_mul(31) ^ (i >> 8) as u8 ^ round).collect();
+        let mut dst = vec![0_u8; bytes];
+        // SAFETY: both are whole and nobody else looks at them.
+        unsafe { engine.copy(dst.as_mut_ptr() as usize, src.as_ptr() as usize, bytes) }.unwrap();
+        assert!(dst == src, "round {round}");
+        // SAFETY: as above.
+        unsafe { engine.fill(dst.as_mut_ptr() as usize + 1, round, bytes - 2) }.unwrap();
+        assert!(dst[0] == src[0] && dst[bytes - 1] == src[bytes - 1]);
+        assert!(dst[1..bytes - 1].iter().all(|byte| *byte == round));
+    }
+    // Overlapping, as memmove.
+    let mut mem: Vec<u8> = (0..bytes + 4096).map(|i| (i * 7 + (i >> 9)) as u8).collect();
+    let mut expected = mem.clone();
+    expected.copy_within(..bytes, 4096);
+    let base = mem.as_mut_ptr() as usize;
+    // SAFETY: both ranges lie in `mem`.
+    unsafe { engine.copy(base + 4096, base, bytes) }.unwrap();
+    assert!(mem == expected);
+    // A page in the middle that is not there is named, whoever met it.
+    let len = 4 << 20;
+    let hole = len / 2;
+    // SAFETY: a fresh mapping, and a page of it taken away.
+    let base = unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let base = libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+        assert_ne!(base, libc::MAP_FAILED);
+        assert_eq!(libc::munmap(base.byte_add(hole), 4096), 0);
+        base as usize
+    };
+    let from = vec![1_u8; len];
+    // SAFETY: the hole is reported.
+    let fault = unsafe { engine.copy(base, from.as_ptr() as usize, len) }.unwrap_err();
+    assert_eq!((fault.signal, fault.address & !4095), (libc::SIGSEGV, base + hole));
+    // SAFETY: as above.
+    let fault = unsafe { engine.fill32(base, 7, len / 4) }.unwrap_err();
+    assert_eq!(fault.address & !4095, base + hole);
+}
+
+#[test]
 fn a_program_that_only_polls_memory_sees_its_task() {
     let engine = engine();
     let stream = engine.open(0, 0).unwrap();

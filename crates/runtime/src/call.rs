@@ -2,7 +2,6 @@
 //! records dealt with.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use ascendcl_sys as sys;
 
@@ -31,7 +30,7 @@ pub fn unbuilt(api: Api) -> i32 {
     call(api, |_| {
         crate::refuse!(
             sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-            "ours: not built yet",
+            error::log::UNBUILT,
             "this version of toprope does not have the function yet"
         )
     })
@@ -50,32 +49,11 @@ fn enter<T>(api: Api, body: impl FnOnce(&'static Runtime) -> Result<T>) -> Resul
     };
     if let Err(error) = &result {
         error::record(api, error);
-        mute(api, error);
     }
     if watched {
         observer::get().returned(api, result.as_ref().err());
     }
     result
-}
-
-/// Says the first failure of a process that has no other way to learn what a code means: a forked child, and a product without
-/// aclGetRecentErrMsg.
-#[cold]
-fn mute(api: Api, error: &Error) {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    let why = if toprope_engine::fault::forked() {
-        "a forked child has no messages"
-    } else {
-        match process::runtime() {
-            Ok(rt) if !rt.profile.supports(Api::aclGetRecentErrMsg) => {
-                "the product has no aclGetRecentErrMsg"
-            }
-            _ => return,
-        }
-    };
-    if !SAID.swap(true, Ordering::Relaxed) {
-        eprintln!("toprope: {}: {error}; {why}, so the first failure is told here", api.function().name);
-    }
 }
 
 /// Whether the call may go on at all: the process is not a forked child, the target is valid and has the function.
@@ -101,7 +79,7 @@ fn admit(api: Api) -> Result<&'static Runtime> {
 fn unsupported(api: Api, runtime: &Runtime) -> Result<&'static Runtime> {
     crate::refuse!(
         sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-        "*#06",
+        error::log::UNSUPPORTED,
         "{} is not supported on {}",
         api.function().name,
         runtime.profile.product.key

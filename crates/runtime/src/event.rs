@@ -206,7 +206,7 @@ fn offered(rt: &Runtime, flags: u32, rule: &'static str) -> Result<()> {
 }
 
 fn open(rt: &Runtime, form: Form, flags: u32, limit: &'static str) -> Result<u64> {
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let Some(id) = take_number(rt, device, form) else {
         return refuse!(
             sys::ACL_ERROR_RT_NO_EVENT_RESOURCE,
@@ -237,7 +237,7 @@ fn take_number(rt: &Runtime, device: u16, form: Form) -> Option<u32> {
 
 /// aclrtGetEventAvailNum: how many more the device of the current context has.
 pub fn available(rt: &Runtime) -> Result<u32> {
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let used = rt.events.numbers(device).map_or(0, |numbers| numbers.lock().used);
     Ok(rt.profile.product.max_events.saturating_sub(used))
 }

@@ -72,6 +72,8 @@ pub enum Kind {
     Exception = 17,
     /// `aclDataBuffer`
     DataBuffer = 18,
+    /// `aclrtBinary`
+    BinaryData = 24,
 }
 
 impl Kind {
@@ -96,6 +98,7 @@ impl Kind {
             Kind::Allocator => "an allocator",
             Kind::Exception => "an exception's information",
             Kind::DataBuffer => "a data buffer",
+            Kind::BinaryData => "a binary's data",
         }
     }
 
@@ -104,7 +107,7 @@ impl Kind {
         use Kind::*;
         [
             Context, Stream, Event, Notify, CntNotify, Label, LabelList, Binary, Function, Args, Param,
-            Physical, Pool, Model, TaskGroup, Allocator, Exception, DataBuffer,
+            Physical, Pool, Model, TaskGroup, Allocator, Exception, DataBuffer, BinaryData,
         ]
         .into_iter()
         .find(|kind| word >> KIND_SHIFT == *kind as u64)

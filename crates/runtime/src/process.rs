@@ -19,7 +19,7 @@ use crate::memory::ledger::Ledger;
 use crate::observer;
 use crate::profile::{Form, Profile, Request, misspelt};
 use crate::system::System;
-use crate::{allocator, callback, event, host, label, managed, notify, stream, symbol, timeout};
+use crate::{allocator, callback, event, host, kernel, label, managed, notify, stream, symbol, timeout};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -73,6 +73,8 @@ pub struct Runtime {
     pub managed: managed::Managed,
     /// Device variables.
     pub symbols: symbol::Symbols,
+    /// Kernels and their binaries.
+    pub kernels: kernel::Kernels,
     /// Memory allocators of the program.
     pub allocators: allocator::Allocators,
     /// Live labels.
@@ -126,7 +128,7 @@ fn make() -> std::result::Result<Runtime, Refused> {
     toprope_engine::fault::install();
     let space = Space::new(layout(&profile)).map_err(|error| {
         let text = match error {
-            AllocError::Refused(errno) => format!("the system refused the address space: errno {errno}"),
+            AllocError::Refused(refusal) => format!("memory: {refusal}"),
             AllocError::Exhausted { asked, free } => {
                 format!("{asked} bytes of address space asked, {free} free")
             }
@@ -184,6 +186,7 @@ fn make() -> std::result::Result<Runtime, Refused> {
         host: host::Registry::default(),
         managed: managed::Managed::new(),
         symbols: symbol::Symbols::default(),
+        kernels: kernel::Kernels::new(),
         allocators: allocator::Allocators::new(),
         labels: label::Labels::new(),
         notifies: notify::Notifies::new(profile.devices),
@@ -193,8 +196,15 @@ fn make() -> std::result::Result<Runtime, Refused> {
 
 /// Room for streams that were destroyed and do not count any more, while a task of theirs still runs.
 const DRAINING: u32 = 4096;
-/// Most pinned host memory: all addresses that the arena may take; the machine's own memory is the real limit (ours).
-const PINNED_BYTES: u64 = 1 << 40;
+/// Most pinned host memory of a process, in bytes. ours: it is page-locked on a real system, so that there is no more of it than
+/// the machine has memory; a setting of its own would say no more.
+fn pinned_bytes() -> u64 {
+    // SAFETY: asks for two numbers.
+    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let bytes = u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(page).unwrap_or(0));
+    bytes.clamp(1 << 30, 1 << 40)
+}
+
 /// The managed window. Source: aclrtMemManagedPrefetchAsync, chapter 26.
 pub const MANAGED_BASE: usize = 0x900_0000_0000;
 /// Its size, 3 TB as the page writes it, taken as 3 TiB.
@@ -205,7 +215,7 @@ fn layout(profile: &Profile) -> Layout {
         // A list of visible devices may leave none; the arena of one is reserved all the same.
         devices: profile.devices.max(1),
         device_bytes: profile.device_memory,
-        pinned_bytes: PINNED_BYTES,
+        pinned_bytes: pinned_bytes(),
         guard: profile.guard,
         managed_base: MANAGED_BASE,
         managed_bytes: MANAGED_BYTES,

@@ -23,6 +23,20 @@ impl Form {
     }
 }
 
+/// What is printed to the standard error of failed calls; their codes and `aclGetRecentErrMsg` are the same whatever it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Log {
+    /// Nothing.
+    Off,
+    /// What this version or the product does not have, once for each function.
+    #[default]
+    Missing,
+    /// Every failed call, but for questions whose answer programs handle.
+    Error,
+    /// Every failed call.
+    Info,
+}
+
 /// What a process runs on.
 #[derive(Clone, Debug)]
 pub struct Profile {
@@ -41,6 +55,8 @@ pub struct Profile {
     pub device_memory: u64,
     /// Whether host code is to be kept out of device memory.
     pub guard: bool,
+    /// What is printed of failed calls.
+    pub log: Log,
     /// Draws the order in which ready streams run; None: by priority, first come first served.
     pub seed: Option<u64>,
 }
@@ -62,12 +78,14 @@ pub struct Request {
     pub device_memory: Option<String>,
     /// `TOPROPE_GUARD`: `on` (default) or `off`.
     pub guard: Option<String>,
+    /// `TOPROPE_LOG`: `off`, `error` or `info`.
+    pub log: Option<String>,
     /// `TOPROPE_SEED`: a number; none by default.
     pub seed: Option<String>,
 }
 
 /// The variables that this project reads.
-pub const VARIABLES: [&str; 9] = [
+pub const VARIABLES: [&str; 10] = [
     "TOPROPE_PRODUCT",
     "TOPROPE_SOC",
     "TOPROPE_FORM",
@@ -76,6 +94,7 @@ pub const VARIABLES: [&str; 9] = [
     "TOPROPE_DEVICE_MEMORY",
     "TOPROPE_GUARD",
     "TOPROPE_SEED",
+    "TOPROPE_LOG",
     // Read by the Python module.
     "TOPROPE_CHECK",
 ];
@@ -123,6 +142,7 @@ impl Request {
             devices: get("TOPROPE_DEVICES"),
             device_memory: get("TOPROPE_DEVICE_MEMORY"),
             guard: get("TOPROPE_GUARD"),
+            log: get("TOPROPE_LOG"),
             seed: get("TOPROPE_SEED"),
         }
     }
@@ -196,6 +216,13 @@ impl Profile {
             Some("off") => false,
             Some(text) => return Err(format!("'{text}' is no guard setting; valid: on, off")),
         };
+        let log = match request.log.as_deref() {
+            None => Log::default(),
+            Some("off") => Log::Off,
+            Some("error") => Log::Error,
+            Some("info") => Log::Info,
+            Some(text) => return Err(format!("'{text}' is no log setting; valid: off, error, info")),
+        };
         let seed = match request.seed.as_deref() {
             None => None,
             Some(text) => match text.parse() {
@@ -203,7 +230,7 @@ impl Profile {
                 Err(_) => return Err(format!("'{text}' is no seed; valid: 0 to {}", u64::MAX)),
             },
         };
-        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, seed })
+        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, log, seed })
     }
 
     /// The product's place in `spec/products.csv`.

@@ -1,6 +1,7 @@
 //! What all parts of the engine share.
 
 use super::bulk::Board;
+use super::kernel::Crew;
 use super::line::Line;
 use super::mark::{INDEXES, Mark, Signal};
 use super::park::{Kick, Roster};
@@ -32,6 +33,7 @@ pub(crate) struct Core {
     pub bells: Bells,
     pub parks: Parks,
     pub seats: Seats,
+    pub crew: Crew,
     pub board: Board,
     pub probe: Box<dyn Probe>,
     pub watched: AtomicBool,
@@ -73,6 +75,7 @@ impl Core {
             ready: Ready::new(policy),
             watch: Watch::default(),
             seats: Seats::default(),
+            crew: Crew::default(),
             board: Board::default(),
             probe: config.probe,
             watched: AtomicBool::new(false),

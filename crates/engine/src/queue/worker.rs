@@ -46,7 +46,7 @@ pub(crate) fn spawn(core: &Core) {
 
 /// Starts a detached thread with all signals blocked but those that its own code may raise; false if the system
 /// refuses.
-pub(crate) fn spawn_thread(core: &Core, name: String, main: fn(Arc<Core>)) -> bool {
+pub(crate) fn spawn_thread(core: &Core, name: String, main: impl FnOnce(Arc<Core>) + Send + 'static) -> bool {
     let Some(core) = core.me.upgrade() else {
         return false;
     };
