@@ -475,5 +475,5 @@ fn a_product_without_messages_tells_its_first_failure() {
     let Some(said) = said else { return };
     let told: Vec<_> = said.lines().filter(|line| line.starts_with("toprope: ")).collect();
     assert_eq!(told.len(), 1, "{said}");
-    assert!(told[0].starts_with("toprope: aclrtSynchronizeDevice: ") && told[0].contains("ipv350"), "{said}");
+    assert!(told[0].contains("aclrtSynchronizeDevice") && told[0].contains("ipv350"), "{said}");
 }

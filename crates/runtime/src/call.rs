@@ -2,7 +2,6 @@
 //! records dealt with.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use ascendcl_sys as sys;
 
@@ -69,32 +68,11 @@ fn guarded<T>(api: Api, work: impl FnOnce() -> Result<T>) -> Result<T> {
     };
     if let Err(error) = &result {
         error::record(api, error);
-        mute(api, error);
     }
     if watched {
         observer::get().returned(api, result.as_ref().err());
     }
     result
-}
-
-/// Says the first failure of a process that has no other way to learn what a code means: a forked child, and a product without
-/// aclGetRecentErrMsg.
-#[cold]
-fn mute(api: Api, error: &Error) {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    let why = if toprope_engine::fault::forked() {
-        "a forked child has no messages"
-    } else {
-        match process::runtime() {
-            Ok(rt) if !rt.profile.supports(Api::aclGetRecentErrMsg) => {
-                "the product has no aclGetRecentErrMsg"
-            }
-            _ => return,
-        }
-    };
-    if !SAID.swap(true, Ordering::Relaxed) {
-        eprintln!("toprope: {}: {error}; {why}, so the first failure is told here", api.function().name);
-    }
 }
 
 /// Whether the call may go on at all: the process is not a forked child, the target is valid and has the function.

@@ -111,7 +111,9 @@ impl Turns {
 
     /// That code is never coming back: its thread has faulted or was given up.
     pub(crate) fn lose_user(&self) {
-        self.state.lock().inside -= 1;
+        let mut state = self.state.lock();
+        state.inside = state.inside.saturating_sub(1);
+        drop(state);
         self.changed.notify_all();
     }
 

@@ -1,10 +1,12 @@
 //! What of a failed call is printed to the standard error: `TOPROPE_LOG`, see [`Log`].
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use parking_lot::Mutex;
 
 use super::Error;
 use crate::generated::api::Api;
-use crate::process;
+use crate::process::{self, Runtime};
 use crate::profile::Log;
 
 /// Rule of a call that this version does not have.
@@ -28,13 +30,25 @@ pub(super) fn failed(api: Api, error: &Error, text: &str) {
     let Ok(rt) = process::runtime() else { return };
     let print = match rt.profile.log {
         Log::Off => false,
-        Log::Missing => matches!(error.rule(), UNBUILT | UNSUPPORTED) && !is_question(api) && first(api),
+        Log::Missing => {
+            let missing = matches!(error.rule(), UNBUILT | UNSUPPORTED) && !is_question(api) && first(api);
+            let first_of_all = mute(rt) && !MUTE_TOLD.swap(true, Ordering::Relaxed);
+            missing || first_of_all
+        }
         Log::Error => !is_question(api),
         Log::Info => true,
     };
     if print {
         eprintln!("toprope: {text}");
     }
+}
+
+/// The first failure of a process that cannot ask for its message was told.
+static MUTE_TOLD: AtomicBool = AtomicBool::new(false);
+
+/// Whether the process has no other way to learn what a code means: a forked child, and a product without aclGetRecentErrMsg.
+fn mute(rt: &Runtime) -> bool {
+    toprope_engine::fault::forked() || !rt.profile.supports(Api::aclGetRecentErrMsg)
 }
 
 fn first(api: Api) -> bool {
