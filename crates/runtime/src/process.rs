@@ -17,7 +17,7 @@ use crate::handle::{Kind, Table};
 use crate::init::Init;
 use crate::memory::ledger::Ledger;
 use crate::observer;
-use crate::profile::{Profile, Request};
+use crate::profile::{Check, Profile, Request};
 use crate::system::System;
 use crate::{allocator, callback, event, host, label, managed, notify, stream, symbol, timeout};
 
@@ -192,6 +192,8 @@ fn layout(profile: &Profile) -> Layout {
         devices: profile.devices.max(1),
         device_bytes: profile.device_memory,
         pinned_bytes: PINNED_BYTES,
+        // The checker keeps host code off pinned pages for a while.
+        mirror_pinned: profile.check != Check::Off,
         guard: profile.guard,
         managed_base: MANAGED_BASE,
         managed_bytes: MANAGED_BYTES,
