@@ -1,7 +1,8 @@
-// The project's own rows, through the C ABI. Usage: acl_bench <workload letters...>   (a b c d e f g h i j)
+// The project's own rows, through the C ABI. Usage: acl_bench <workload letters...>   (a b c d e f g h i j k)
 // `cargo xtask bench` builds and runs it interleaved with its peers; output as in peers/bench_common.h.
 #include "peers/bench_common.h"
 #include <acl/acl.h>
+#include <kernel_operator.h>
 #include <atomic>
 #include <thread>
 
@@ -169,6 +170,24 @@ static void work_j() {
   }
 }
 
+extern "C" __global__ __aicore__ void empty_kernel() {}
+
+extern "C" __global__ __aicore__ void meet() { AscendC::SyncAll(); }
+
+static void work_k() {
+  aclrtStream q = mkstream();
+  auto launch = [&](uint32_t blocks) { empty_kernel<<<blocks, nullptr, q>>>(); };
+  for (uint32_t blocks : {1u, 8u, 48u}) {
+    const std::string name = "empty kernel, blocks: " + std::to_string(blocks);
+    lat("k.launch+sync", name.c_str(), 4000, [&] { launch(blocks); CK(aclrtSynchronizeStream(q)); });
+    double ns = per_call_ns([&] {
+      for (int i = 0; i < 1000; ++i) launch(blocks);
+      CK(aclrtSynchronizeStream(q)); }, 1);
+    out.row("k.1000+sync", name, ns / 1000, "ns/op");
+  }
+  lat("k.launch+sync", "SyncAll once, blocks: 8", 400, [&] { meet<<<8, nullptr, q>>>(); CK(aclrtSynchronizeStream(q)); });
+}
+
 int main(int argc, char **argv) {
   CK(aclInit(nullptr));
   CK(aclrtSetDevice(0));
@@ -184,6 +203,7 @@ int main(int argc, char **argv) {
     case 'h': work_h(); break;
     case 'i': work_i(); break;
     case 'j': work_j(); break;
+    case 'k': work_k(); break;
     default: fprintf(stderr, "no workload %s\n", argv[i]); return 2;
     }
   }

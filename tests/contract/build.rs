@@ -1,5 +1,5 @@
 //! Names every C function of the headers once, so that the linked runtime's addresses fill a function table, and compiles
-//! the calls of C++ overloads (`src/overloads/*.cpp`).
+//! the calls of C++ overloads (`src/overloads/*.cpp`) and the device binary that kernels are launched from.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -24,7 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "unsafe extern \"C\" {{\n{externs}}}\n\npub(crate) static SYMBOLS: &[(&str, unsafe extern \"C\" fn())] = &[\n{entries}];\n"
     );
     std::fs::write(PathBuf::from(std::env::var("OUT_DIR")?).join("symbols.rs"), text)?;
-    overloads()
+    overloads()?;
+    device_binary()
 }
 
 fn overloads() -> Result<(), Box<dyn Error>> {
@@ -39,5 +40,21 @@ fn overloads() -> Result<(), Box<dyn Error>> {
         build.file(file?.path());
     }
     build.try_compile("overloads")?;
+    Ok(())
+}
+
+/// The device binary of tests/device, for the rows of chapter 14.
+fn device_binary() -> Result<(), Box<dyn Error>> {
+    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../..");
+    let (source, output) =
+        (root.join("tests/device/kernels.c"), PathBuf::from(std::env::var("OUT_DIR")?).join("kernels.so"));
+    println!("cargo::rerun-if-changed={}", source.display());
+    let mut command =
+        cc::Build::new().pic(true).include(root.join("include")).try_get_compiler()?.to_command();
+    command.args(["-shared", "-fno-gnu-unique", "-Wl,-Bsymbolic", "-o"]).arg(&output).arg(&source);
+    if !command.status()?.success() {
+        return Err(format!("{} does not compile", source.display()).into());
+    }
+    println!("cargo::rustc-env=DEVICE_BINARY={}", output.display());
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::test::process::{cargo, pass_through, root, target_dir};
 
 type Result<T> = std::result::Result<T, String>;
 
-const LETTERS: &str = "abcdefghij";
+const LETTERS: &str = "abcdefghijk";
 const ROUNDS: usize = 7;
 
 /// Workload and variant of a figure, and who made it.
@@ -63,28 +63,22 @@ struct Peer {
 
 /// Builds the library and the peers; one that cannot be built here is named and left out.
 fn build(root: &Path) -> Result<Vec<Peer>> {
-    if !pass_through(cargo().current_dir(root).args(["build", "--release", "--locked", "-p", "ascendcl"]))? {
-        return Err("the library does not build".into());
+    let packages = ["-p", "ascendcl", "-p", "toprope-cli"];
+    if !pass_through(cargo().current_dir(root).args(["build", "--release", "--locked"]).args(packages))? {
+        return Err("the library and the command do not build".into());
     }
     let out = target_dir().join("bench");
     fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
     let library = target_dir().join("release");
     let benches = root.join("benches");
-    let compile = |source: &str, name: &str, more: &[String]| -> bool {
-        Command::new("g++")
-            .args(["-O2", "-std=c++17", "-march=native", "-pthread", "-o"])
-            .arg(out.join(name))
-            .arg(benches.join(source))
-            .args(more)
-            .status()
-            .is_ok_and(|status| status.success())
+    let compile = |mut compiler: Command, source: &str, name: &str, more: &[&str]| -> bool {
+        compiler.args(["-O2", "-std=c++17", "-march=native", "-pthread", "-o"]).arg(out.join(name));
+        compiler.arg(benches.join(source)).args(more).status().is_ok_and(|status| status.success())
     };
-    let ours = [
-        format!("-I{}", root.join("include").display()),
-        format!("-L{}", library.display()),
-        "-lascendcl".to_owned(),
-    ];
-    if !compile("acl_bench.cpp", "acl_bench", &ours) {
+    let plain = || Command::new("g++");
+    let mut mixed = Command::new(library.join("toprope"));
+    mixed.env("CXX", "g++").arg("c++");
+    if !compile(mixed, "acl_bench.cpp", "acl_bench", &[]) {
         return Err("benches/acl_bench.cpp does not compile (is g++ installed?)".into());
     }
     let mut peers = vec![Peer {
@@ -92,13 +86,13 @@ fn build(root: &Path) -> Result<Vec<Peer>> {
         before: vec![],
         env: vec![("LD_LIBRARY_PATH", library)],
     }];
-    if compile("peers/limits_bench.cpp", "limits_bench", &[]) {
+    if compile(plain(), "peers/limits_bench.cpp", "limits_bench", &[]) {
         peers.push(Peer { program: out.join("limits_bench"), before: vec![], env: vec![] });
     } else {
         eprintln!("left out: limits (benches/peers/limits_bench.cpp does not compile here)");
     }
     if Path::new("/etc/OpenCL/vendors/pocl.icd").exists()
-        && compile("peers/pocl_bench.cpp", "pocl_bench", &["-lOpenCL".to_owned()])
+        && compile(plain(), "peers/pocl_bench.cpp", "pocl_bench", &["-lOpenCL"])
     {
         for (label, driver) in [("pocl", "pthread"), ("pocl-basic", "basic")] {
             peers.push(Peer {

@@ -85,6 +85,7 @@ fn outputs(root: &Path) -> Result<Vec<Output>> {
         rust("crates/sys/src/generated/types.rs", &sys::types(&spec)?)?,
         rust("crates/sys/src/generated/consts.rs", &sys::consts(&spec)?)?,
         rust("crates/sys/src/generated/errors.rs", &sys::errors(&spec))?,
+        rust("crates/sys/src/generated/enums.rs", &sys::enums(&spec))?,
         rust("crates/sys/src/generated/functions.rs", &sys::functions(&spec)?)?,
         rust("crates/sys/src/generated/mod.rs", SYS_MOD)?,
         rust("crates/capi/src/generated/unbuilt.rs", &unbuilt::text(root, &spec)?)?,
@@ -107,6 +108,8 @@ pub mod products;
 
 const SYS_MOD: &str = "//! Tables generated from spec/.
 pub mod consts;
+#[allow(non_upper_case_globals, reason = \"C names are kept as they are\")]
+pub mod enums;
 pub mod errors;
 pub mod functions;
 pub mod types;

@@ -1,12 +1,13 @@
 //! `cargo xtask test`: builds the library and the command, then runs every suite.
 //!
 //! Suites, in this order: `rust` (all crates), `contract` (every rule on every product), `abi`, `headers` (each alone, twice,
-//! in every standard), `c`, `cpp` (tests/conformance), `examples`, `misuse` (the checker's rules), `strict` (all these programs
-//! under the checker), `sequences`, `python` (with the wheel). The last line is `N passed, N failed` over all.
+//! in every standard), `c`, `cpp`, `kernel` (tests/conformance), `examples`, `misuse` (the checker's rules), `strict` (all these
+//! programs under the checker), `sequences`, `python` (with the wheel). The last line is `N passed, N failed` over all.
 
 mod contract;
 pub mod engine;
 mod headers;
+mod kernel;
 mod misuse;
 pub mod process;
 pub mod program;
@@ -114,6 +115,7 @@ fn program_suites(build: &Arc<Build>) -> Result<Vec<Suite>, String> {
         ("headers", headers::jobs(build)?),
         ("c", programs(build, "c", &conformance.join("c"), &C, &["c"], Some("ok"))?),
         ("cpp", programs(build, "cpp", &conformance.join("cpp"), &CPP, &["cpp"], Some("ok"))?),
+        ("kernel", kernel::jobs(build)?),
         ("examples", examples(build)?),
         ("misuse", misuse::jobs(build)?),
         ("strict", strict::jobs(build)?),

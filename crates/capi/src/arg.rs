@@ -82,7 +82,20 @@ pub fn input<T: Copy>(pointer: *const T, name: &'static str, rule: &'static str)
     bytes::read(pointer as usize).or_else(|_| unmapped(pointer as usize, name, rule))
 }
 
-/// An array of `count` plain values; must not be null when there are any.
+/// Refuses a count above [`bytes::MOST_ENTRIES`], with the code of an array that is not there; `name` is the array.
+fn counted(count: usize, name: &'static str) -> Result<()> {
+    if count <= bytes::MOST_ENTRIES {
+        return Ok(());
+    }
+    refuse!(
+        sys::ACL_ERROR_INVALID_PARAM,
+        "ours: the most entries of an array",
+        "{name}: {count} entries are more than {}",
+        bytes::MOST_ENTRIES
+    )
+}
+
+/// An array of `count` plain values, at most [`bytes::MOST_ENTRIES`]; must not be null when there are any.
 pub fn inputs<T: Copy>(
     pointer: *const T,
     count: usize,
@@ -93,6 +106,7 @@ pub fn inputs<T: Copy>(
         return Ok(Vec::new());
     }
     not_null(pointer, name, rule)?;
+    counted(count, name)?;
     bytes::read_all(pointer as usize, count).or_else(|_| unmapped(pointer as usize, name, rule))
 }
 

@@ -241,7 +241,7 @@ pub unsafe extern "C" fn aclrtCheckMemType(
                     return refuse!(
                         sys::ACL_ERROR_RT_PARAM_INVALID,
                         "ours: memory that is not there",
-                        "addrList: {size} entries at {addrList:p} cannot be read"
+                        "addrList: {size} entries at {addrList:p} cannot be read, or are too many"
                     );
                 }
             };

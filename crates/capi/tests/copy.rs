@@ -1,5 +1,6 @@
 //! Copies in one piece: aclrtMemcpy, aclrtMemcpyAsync, aclrtMemcpyAsyncWithCondition, on the default target (generation 9, EP).
 
+#[macro_use]
 mod copy_support;
 
 use std::ptr::null_mut;
@@ -108,6 +109,41 @@ fn ranges_are_checked_at_both_ends() {
     refuse(host, block, 1);
     assert_eq!(memcpy(host, 4096, block, 1, DEFAULT), ACL_ERROR_RT_PARAM_INVALID);
     assert!(said().contains("freed already"), "{}", said());
+}
+
+/// ours: freed pinned memory is host memory for calls that are done before they return, but no range leads through it into a
+/// block: at its end, or in its middle.
+#[test]
+fn freed_pinned_memory_ends_where_a_block_begins() {
+    const SIZE: usize = 1 << 20;
+    device(0);
+    let mut blocks: Vec<Ptr> = (0..32).map(|n| pinned_memory(SIZE, n)).collect();
+    blocks.sort();
+    let beside = |w: &&[Ptr]| w[1] == at(w[0], SIZE) && w[2] == at(w[0], 2 * SIZE);
+    let [a, b, c] = *blocks.windows(3).find(beside).unwrap() else { unreachable!() };
+    let (kept, host) = (get(b, SIZE), pinned_memory(3 * SIZE, 77));
+    let free = |block| acl! { assert_eq!(aclrtFreeHost(block), 0) };
+    let no = |code| refused(code, ACL_ERROR_RT_PARAM_INVALID, "ours: both ends");
+    let refuse = |addr, len| {
+        no(memcpy(host, len, addr, len, DEFAULT));
+        no(memcpy(addr, len, host, len, DEFAULT));
+        no(acl! { aclrtMemset(addr, len, 9, len) });
+    };
+    let accept = |addr, len| {
+        assert_eq!(memcpy(host, len, addr, len, DEFAULT), 0, "{}", said());
+        assert_eq!(memcpy(addr, len, host, len, DEFAULT), 0, "{}", said());
+    };
+    free(a);
+    free(c);
+    accept(a, SIZE);
+    refuse(a, SIZE + 1);
+    refuse(at(a, SIZE - 1), 2);
+    refuse(a, 3 * SIZE);
+    // A live block does not lead into freed memory either.
+    refuse(b, SIZE + 1);
+    assert_eq!(get(b, SIZE), kept);
+    free(b);
+    accept(a, 3 * SIZE);
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn messages_are_the_threads_newest_first_and_taken() {
     assert!(lines[0].contains("88") && lines[1].contains("77"), "{said}");
     assert_eq!(
         lines[1],
-        "aclrtSetDevice: deviceId: 77 is not in [0, 7] (107001, ACL_ERROR_RT_INVALID_DEVICEID) [aclrtSetDevice#04]"
+        "EE1001: aclrtSetDevice: deviceId: 77 is not in [0, 7] (107001, ACL_ERROR_RT_INVALID_DEVICEID) [aclrtSetDevice#04]"
     );
     fail(99);
     assert_eq!(unsafe { child::text_at(text) }, said, "valid until the next call of the function");
@@ -53,7 +53,10 @@ fn messages_are_the_threads_newest_first_and_taken() {
     }
     assert_eq!(unsafe { aclrtGetDeviceCount(&mut 0) }, 0);
     let said = message();
-    assert!(said.starts_with("aclrtSetDevice: deviceId: 199 ") && said.lines().count() < 100, "{said}");
+    assert!(
+        said.starts_with("EE1001: aclrtSetDevice: deviceId: 199 ") && said.lines().count() < 100,
+        "{said}"
+    );
 }
 
 /// aclGetRecentErrMsg#01, aclInit#23
@@ -70,6 +73,96 @@ fn messages_of_the_process() {
         std::thread::spawn(|| fail(78)).join().unwrap();
         assert_eq!(message(), "", "per thread again");
     });
+}
+
+/// ours: a failure that follows from an earlier one names the first cause.
+#[test]
+fn consequences_name_their_cause() {
+    alone("consequences_name_their_cause", &[], || {
+        let null_context = ACL_ERROR_RT_CONTEXT_NULL;
+        let mut stream = null_mut();
+        // Nothing failed before: nothing to add.
+        assert_eq!(unsafe { aclrtCreateStream(&mut stream) }, null_context);
+        assert!(!message().contains("earlier"));
+        fail(77);
+        message();
+        assert_eq!(unsafe { aclrtCreateStream(&mut stream) }, null_context);
+        let cause = "; earlier: EE1001: aclrtSetDevice: deviceId: 77 is not in [0, 7]";
+        let said = message();
+        assert!(said.starts_with("EE1001: aclrtCreateStream: ") && said.contains(cause), "{said}");
+        // Of a chain the first: the stream was not made because the device was not set.
+        let never = 8 as aclrtStream;
+        assert_eq!(unsafe { aclrtSynchronizeStream(never) }, ACL_ERROR_RT_INVALID_HANDLE);
+        let said = message();
+        assert!(said.contains(cause) && said.matches("earlier").count() == 1, "{said}");
+        // Another thread that lives on the default context is told, too.
+        std::thread::spawn(move || {
+            assert_eq!(unsafe { aclrtGetDevice(&mut 0) }, null_context);
+            assert!(message().contains(cause));
+        })
+        .join()
+        .unwrap();
+        // Whoever has got a context does not hear of it any more.
+        assert_eq!(unsafe { aclrtSetDevice(0) }, 0);
+        assert_eq!(unsafe { aclrtResetDevice(0) }, 0);
+        message();
+        assert_eq!(unsafe { aclrtGetDevice(&mut 0) }, null_context);
+        let said = message();
+        assert!(said.contains("aclrtGetDevice") && !said.contains("earlier"), "{said}");
+        // A handle that was destroyed is a mistake of its own.
+        assert_eq!(unsafe { aclrtSetDevice(0) }, 0);
+        assert_eq!(unsafe { aclrtCreateStream(&mut stream) }, 0);
+        assert_eq!(unsafe { aclrtDestroyStream(stream) }, 0);
+        assert_eq!(unsafe { aclrtSynchronizeStream(stream) }, ACL_ERROR_RT_INVALID_HANDLE);
+        let said = message();
+        assert!(said.contains("destroyed already") && !said.contains("earlier"), "{said}");
+    });
+}
+
+/// ours: what is printed without being asked for, and with `TOPROPE_LOG`.
+#[test]
+fn only_what_is_missing_is_printed() {
+    let body = || {
+        assert_eq!(unsafe { aclrtSetDevice(77) }, ACL_ERROR_RT_INVALID_DEVICEID);
+        // Not on this product: a call, twice, and a question.
+        for _ in 0..2 {
+            let code = unsafe { ascendcl::managed::aclrtMemAllocManaged(&mut null_mut(), 4096, 1) };
+            assert_eq!(code, ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+        }
+        assert_eq!(unsafe { aclrtDeviceCanAccessPeer(null_mut(), 0, 1) }, ACL_ERROR_RT_PARAM_INVALID);
+    };
+    let lines = |level: &[(&str, &str)]| {
+        let env = [&[("TOPROPE_PRODUCT", "a3")], level].concat();
+        alone("only_what_is_missing_is_printed", &env, body).map(|said| {
+            said.lines().filter(|line| line.starts_with("toprope: E")).map(str::to_owned).collect::<Vec<_>>()
+        })
+    };
+    let Some(quiet) = lines(&[]) else { return };
+    assert_eq!(quiet.len(), 1, "{quiet:?}");
+    assert!(quiet[0].contains("aclrtMemAllocManaged is not supported on a3"), "{quiet:?}");
+    assert_eq!(lines(&[("TOPROPE_LOG", "off")]), Some(vec![]));
+    let errors = lines(&[("TOPROPE_LOG", "error")]).unwrap_or_default();
+    assert_eq!(errors.len(), 3, "{errors:?}");
+    assert!(errors[0].starts_with("toprope: EE1001: aclrtSetDevice: deviceId: 77 "), "{errors:?}");
+    let all = lines(&[("TOPROPE_LOG", "info")]).unwrap_or_default();
+    assert_eq!(all.len(), 4, "{all:?}");
+    assert!(all[3].starts_with("toprope: EE1001: aclrtDeviceCanAccessPeer: "), "{all:?}");
+}
+
+/// ours: enumerators by name, what is given and what is wanted.
+#[test]
+fn enumerators_have_names() {
+    assert_eq!(unsafe { aclrtSetDevice(0) }, 0);
+    let mut value = 0;
+    let said = |code: i32, wanted: i32| {
+        assert_eq!(code, wanted);
+        message()
+    };
+    let text = said(unsafe { aclrtDeviceGetLimit(99, &mut value) }, ACL_ERROR_INVALID_PARAM);
+    assert!(text.contains("limit: 99 (no aclrtDeviceLimit); wanted is one of ACL_"), "{text}");
+    let mut number = 0;
+    let text = said(unsafe { aclrtGetDeviceInfo(0, 9999, &mut number) }, ACL_ERROR_RT_PARAM_INVALID);
+    assert!(text.contains("attr: 9999 (no aclrtDevAttr)"), "{text}");
 }
 
 fn peek() -> i32 {

@@ -203,7 +203,8 @@ fn events_that_a_call_does_not_take() {
     refused!(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtQueryEvent(extended, &mut status));
     refused!(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtQueryEventWaitStatus(extended, &mut status));
     let plain = event();
-    refused!(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtResetEvent(plain, stream));
+    // aclrtResetEvent#02
+    ok!(aclrtResetEvent(plain, stream));
     let timed = event_with(TIME);
     let progress = event_ex(PROGRESS);
     ok!(aclrtRecordEvent(timed, stream));
@@ -446,12 +447,17 @@ fn a_dropped_record_has_no_time() {
     ok!(aclrtDestroyEvent(event));
 }
 
-/// aclrtResetEvent#05
+/// aclrtResetEvent#02, #05
 #[test]
 fn resetting() {
     device(0);
+    for event in [event_with(SYNC), event()] {
+        reset_after_wait(event);
+    }
+}
+
+fn reset_after_wait(event: aclrtEvent) {
     let (stream, waiter) = (stream(), stream());
-    let event = event_with(SYNC);
     let hold = Hold::on(stream);
     let log = Log::default();
     log.task(stream, 1);

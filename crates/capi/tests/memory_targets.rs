@@ -150,3 +150,28 @@ fn rc_host_memory_is_device_memory() {
         refused(acl! { aclrtFreeHost(device) }, ACL_ERROR_RT_PARAM_INVALID, "aclrtFreeHost#03");
     });
 }
+
+/// aclrtMalloc#05, *#07: where the system refuses the addresses, the code and what would have been needed; pinned memory makes
+/// do with less.
+#[test]
+fn refused_addresses_are_a_code() {
+    let target = [("TOPROPE_PRODUCT", "a2"), ("TOPROPE_DEVICE_MEMORY", "64G")];
+    on(&target, "refused_addresses_are_a_code", || {
+        let limit = libc::rlimit { rlim_cur: 16 << 30, rlim_max: 16 << 30 };
+        // SAFETY: a limit of this process, which is the test's own.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
+        device(0);
+        let mut pointer = std::ptr::null_mut();
+        for _ in 0..2 {
+            let code = acl! { aclrtMalloc(&mut pointer, 4096, ACL_MEM_MALLOC_HUGE_FIRST) };
+            assert_eq!(code, ACL_ERROR_RT_MEMORY_ALLOCATION);
+            let text = said();
+            for part in
+                ["aclrtMalloc#05", "4096 bytes asked", "refused 137438953472 bytes", "Cannot allocate memory"]
+            {
+                assert!(text.contains(part), "{text}");
+            }
+        }
+        assert_eq!(get(pinned_memory(1 << 20, 3), 1 << 20), vec![3; 1 << 20]);
+    });
+}

@@ -104,6 +104,14 @@ pub fn join(clock: &mut Arc<Clock>, other: &Arc<Clock>) -> bool {
         *clock = Arc::clone(other);
         return true;
     }
+    merge(clock, other)
+}
+
+/// As [`join`], without making the two one: for a clock that is about to change.
+pub fn merge(clock: &mut Arc<Clock>, other: &Clock) -> bool {
+    if other.within(clock) {
+        return false;
+    }
     let own = Arc::make_mut(clock);
     for (line, time) in other.streams.iter().enumerate() {
         raise(&mut own.streams, line, *time);

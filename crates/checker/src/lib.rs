@@ -4,6 +4,7 @@
 //! [`model`] knows what happened before what, [`shadow`] who touched which bytes, [`rule`] what is wrong (one file and one page
 //! in `docs/rules` for each), [`finding`] and [`output`] say it, [`site`] and [`symbol`] say where.
 
+pub mod blocks;
 pub mod checker;
 pub mod clock;
 pub mod finding;

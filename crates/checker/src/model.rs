@@ -35,6 +35,7 @@ use toprope_runtime::Api;
 use toprope_runtime::observer::{Enqueued, Range};
 use toprope_runtime::profile::{Form, Profile, Request};
 
+use crate::blocks::Blocks;
 use crate::clock::{self, Clock, Epoch};
 use crate::finding::Finding;
 use crate::here::{self, Actor, Here};
@@ -95,7 +96,7 @@ pub struct Host {
 #[derive(Debug)]
 pub struct Model {
     /// Live blocks by first address.
-    pub blocks: BTreeMap<usize, Living>,
+    pub blocks: Blocks,
     /// Streams by the engine's index.
     pub streams: Vec<Option<Stream>>,
     /// Index of a stream's handle.
@@ -126,7 +127,7 @@ impl Default for Model {
     fn default() -> Model {
         let profile = Profile::resolve(&Request::from_env()).ok();
         Model {
-            blocks: BTreeMap::new(),
+            blocks: Blocks::default(),
             streams: Vec::new(),
             lines: HashMap::new(),
             hosts: Vec::new(),
@@ -205,7 +206,7 @@ impl Model {
     fn order(&mut self, here: &mut Here, actor: Actor, clock: &Arc<Clock>) {
         let changed = match actor {
             Actor::Host(slot) => {
-                self.hosts.get_mut(slot).is_some_and(|host| clock::join(&mut host.clock, clock))
+                self.hosts.get_mut(slot).is_some_and(|host| clock::merge(&mut host.clock, clock))
             }
             Actor::Task(line) => self.stream_mut(line).is_some_and(|stream| stream.join_now(clock)),
         };
@@ -276,7 +277,7 @@ impl Model {
     }
 
     fn share(&mut self, clock: &Arc<Clock>) {
-        if clock::join(&mut self.shared, clock) {
+        if clock::merge(&mut self.shared, clock) {
             SHARED.fetch_add(1, Ordering::Relaxed);
             self.settle(clock);
         }
@@ -305,8 +306,7 @@ impl Model {
 
     /// The live block around an address.
     pub fn around(&self, addr: usize) -> Option<&Living> {
-        let (_, living) = self.blocks.range(..=addr).next_back()?;
-        (addr - living.block.base < living.block.usable).then_some(living)
+        self.blocks.at(self.blocks.find(addr)?)
     }
 
     /// A block came to be.
@@ -317,7 +317,7 @@ impl Model {
         }
         let never_written = matches!(block.owner, Owner::Device(_)) && !self.one_memory;
         let shadow = Shadow::new(block.usable, !never_written);
-        self.blocks.insert(block.base, Living { block: *block, shadow, born, writes: Writes::default() });
+        self.blocks.insert(Living { block: *block, shadow, born, writes: Writes::default() });
         self.objects.reborn(block.base);
     }
 
@@ -332,7 +332,7 @@ impl Model {
     pub fn freed(&mut self, here: &mut Here, block: &Block) {
         self.aliases.remove(&block.base);
         self.settle_block(block);
-        let Some(living) = self.blocks.remove(&block.base) else { return };
+        let Some(living) = self.blocks.remove(block.base) else { return };
         let call = self.call(here);
         self.objects.freed(&living.block, call);
         let actor = self.actor(here);
@@ -416,7 +416,8 @@ impl Model {
                     site: toucher.site,
                     who: toucher.who,
                 };
-                let Some((_, living)) = self.blocks.range_mut(..=range.start).next_back() else { continue };
+                let place = self.blocks.find(range.start);
+                let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else { continue };
                 let base = living.block.base;
                 let start = range.start - base;
                 let end = start.saturating_add(range.len).min(living.block.usable);
@@ -462,6 +463,9 @@ impl Model {
         }
         let mark = push();
         let Some(line) = known else { return };
+        if writes_unseen(task.api) {
+            self.blocks.iter_mut().for_each(|living| living.shadow.assume_written());
+        }
         let actor = self.actor(here);
         let (_, site) = here.call();
         let issue = self.release(actor);
@@ -510,6 +514,12 @@ impl Model {
         self.pend(line, op.mark, &toucher.call(), &reads, &writes);
         self.ring(&clock, &writes);
     }
+}
+
+/// Whether a task of this function may write memory that its caller does not name.
+fn writes_unseen(api: Api) -> bool {
+    let name = api.name();
+    name.contains("LaunchKernel") || name.contains("KernelLaunch") || name.contains("mdlRIExecute")
 }
 
 impl Toucher {

@@ -4,7 +4,6 @@
 //! block holds at most [`MOST`] ranges and a range at most [`READERS`] readers; beyond that the oldest knowledge is dropped, which
 //! can hide a finding but never makes one.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use smallvec::SmallVec;
@@ -33,16 +32,29 @@ pub struct Access {
 /// What is known about one range.
 #[derive(Clone, Debug, PartialEq)]
 struct Known {
+    start: usize,
     end: usize,
     write: Option<Access>,
     reads: SmallVec<[Access; 1]>,
     written: bool,
 }
 
-/// The ranges of a block, by offset.
+impl Known {
+    fn new(start: usize, end: usize, written: bool) -> Known {
+        Known { start, end, write: None, reads: SmallVec::new(), written }
+    }
+
+    fn alike(&self, other: &Known) -> bool {
+        self.write == other.write && self.reads == other.reads && self.written == other.written
+    }
+}
+
+/// The ranges of a block, by offset, without gaps.
 #[derive(Debug)]
 pub struct Shadow {
-    ranges: BTreeMap<usize, Known>,
+    ranges: Vec<Known>,
+    /// Where the last access began.
+    hint: usize,
 }
 
 /// An earlier access that a new one is not ordered after.
@@ -61,20 +73,18 @@ pub struct Conflict {
 impl Shadow {
     /// A block of so many bytes that nobody has touched; `written` when its bytes count as written nevertheless.
     pub fn new(len: usize, written: bool) -> Shadow {
-        let whole = Known { end: len, write: None, reads: SmallVec::new(), written };
-        Shadow { ranges: BTreeMap::from([(0, whole)]) }
+        Shadow { ranges: vec![Known::new(0, len, written)], hint: 0 }
     }
 
     /// From now on every byte counts as written: by somebody whose writes cannot be seen.
     pub fn assume_written(&mut self) {
-        self.ranges.values_mut().for_each(|known| known.written = true);
+        self.ranges.iter_mut().for_each(|known| known.written = true);
     }
 
     /// These bytes were written, in a way that is order itself and conflicts with nothing.
     pub fn mark_written(&mut self, range: Range<usize>) {
-        self.cut(range.start);
-        self.cut(range.end);
-        self.ranges.range_mut(range).for_each(|(_, known)| known.written = true);
+        let places = self.places(&range);
+        self.ranges.get_mut(places).into_iter().flatten().for_each(|known| known.written = true);
     }
 
     /// Number of ranges.
@@ -84,21 +94,16 @@ impl Shadow {
 
     /// The first never written byte in a range.
     pub fn unwritten(&self, range: &Range<usize>) -> Option<usize> {
-        let first = self.first(range.start);
-        self.ranges
-            .range(first..range.end)
-            .find(|(_, known)| !known.written)
-            .map(|(start, _)| (*start).max(range.start))
+        let first = self.ranges.partition_point(|known| known.end <= range.start);
+        let inside = self.ranges.iter().skip(first).take_while(|known| known.start < range.end);
+        inside.filter(|known| !known.written).map(|known| known.start.max(range.start)).next()
     }
 
     /// Notes a read. `clock` is what lies before it.
     pub fn read(&mut self, range: Range<usize>, access: Access, clock: &Clock, out: &mut Vec<Conflict>) {
-        self.cut(range.start);
-        self.cut(range.end);
-        let keys: SmallVec<[usize; 4]> = self.ranges.range(range.clone()).map(|(start, _)| *start).collect();
-        for start in &keys {
-            let Some(known) = self.ranges.get_mut(start) else { continue };
-            let hull = *start..known.end;
+        let places = self.places(&range);
+        for known in self.ranges.get_mut(places.clone()).into_iter().flatten() {
+            let hull = known.start..known.end;
             clash(known.write.filter(|write| !before(write, &access, clock)), true, hull, out);
             known.reads.retain(|read| !before(read, &access, clock));
             if known.reads.len() >= READERS {
@@ -106,46 +111,40 @@ impl Shadow {
             }
             known.reads.push(access);
         }
-        // What this read made alike becomes one again.
-        for start in keys.iter().rev().chain([&range.end]) {
-            self.unite(*start);
+        if places.len() > 1 {
+            // What this read made alike becomes one again.
+            self.unite(places);
         }
         self.bound();
     }
 
     /// Notes a write.
     pub fn write(&mut self, range: Range<usize>, access: Access, clock: &Clock, out: &mut Vec<Conflict>) {
-        let one = self.ranges.get(&range.start).is_some_and(|known| known.end == range.end);
-        if !one {
-            self.cut(range.start);
-            self.cut(range.end);
-        }
-        let mut first = true;
-        let mut rest: SmallVec<[usize; 4]> = SmallVec::new();
-        for (start, known) in self.ranges.range_mut(range.clone()) {
-            let hull = *start..known.end;
+        let places = self.places(&range);
+        for known in self.ranges.get(places.clone()).into_iter().flatten() {
+            let hull = known.start..known.end;
             clash(known.write.filter(|write| !before(write, &access, clock)), true, hull.clone(), out);
             for read in known.reads.iter().filter(|read| !before(read, &access, clock)) {
                 clash(Some(*read), false, hull.clone(), out);
             }
-            if first {
-                *known = Known { end: range.end, write: Some(access), reads: SmallVec::new(), written: true };
-                first = false;
-            } else {
-                rest.push(*start);
-            }
         }
-        rest.iter().for_each(|start| _ = self.ranges.remove(start));
-        if !one {
-            self.bound();
+        if let Some(known) = self.ranges.get_mut(places.start) {
+            known.end = range.end;
+            known.write = Some(access);
+            known.reads.clear();
+            known.written = true;
         }
+        if places.len() > 1 {
+            self.ranges.drain(places.start + 1..places.end);
+        }
+        self.bound();
     }
 
     /// Everything that touched the block and is not ordered before `clock`.
     pub fn open(&self, clock: &Clock) -> Vec<Conflict> {
         let mut out = Vec::new();
-        for (start, known) in &self.ranges {
-            let hull = *start..known.end;
+        for known in &self.ranges {
+            let hull = known.start..known.end;
             clash(known.write.filter(|write| !clock.covers(write.epoch)), true, hull.clone(), &mut out);
             for read in known.reads.iter().filter(|read| !clock.covers(read.epoch)) {
                 clash(Some(*read), false, hull.clone(), &mut out);
@@ -154,65 +153,87 @@ impl Shadow {
         out
     }
 
-    /// The key of the range around an offset.
-    fn first(&self, offset: usize) -> usize {
-        self.ranges.range(..=offset).next_back().map_or(offset, |(start, _)| *start)
+    /// Makes ranges begin and end where an access does: their places.
+    #[inline]
+    fn places(&mut self, range: &Range<usize>) -> Range<usize> {
+        let exact = |known: &Known| known.start == range.start && known.end == range.end;
+        if self.ranges.get(self.hint).is_some_and(exact) {
+            return self.hint..self.hint + 1;
+        }
+        // A loop goes on behind its last access.
+        let next = self.hint + 1;
+        if self.ranges.get(next).is_some_and(exact) {
+            self.hint = next;
+            return next..next + 1;
+        }
+        let start = self.cut(range.start);
+        let end = self.cut(range.end);
+        self.hint = start;
+        start..end
     }
 
-    /// Makes a range begin at an offset.
-    fn cut(&mut self, offset: usize) {
-        let Some((start, known)) = self.ranges.range_mut(..=offset).next_back() else { return };
-        if *start == offset || known.end <= offset {
-            return;
-        }
-        let tail = known.clone();
+    /// Makes a range begin at an offset: its place.
+    fn cut(&mut self, offset: usize) -> usize {
+        let place = self.ranges.partition_point(|known| known.end <= offset);
+        let Some(known) = self.ranges.get_mut(place).filter(|known| known.start < offset) else {
+            return place;
+        };
+        let tail = Known { start: offset, ..known.clone() };
         known.end = offset;
-        self.ranges.insert(offset, tail);
+        self.ranges.insert(place + 1, tail);
+        place + 1
     }
 
-    /// Joins the range that begins at an offset to the one before, if they know the same.
-    fn unite(&mut self, offset: usize) {
-        let Some(known) = self.ranges.get(&offset) else { return };
-        let Some((_, before)) = self.ranges.range(..offset).next_back() else { return };
-        if before.end != offset
-            || before.write != known.write
-            || before.reads != known.reads
-            || before.written != known.written
-        {
-            return;
+    /// Joins neighbours that know the same, from the range before to the one behind these places.
+    fn unite(&mut self, places: Range<usize>) {
+        let first = places.start.saturating_sub(1);
+        let last = places.end.min(self.ranges.len().saturating_sub(1));
+        let mut kept = first;
+        for at in first + 1..=last {
+            let alike = match (self.ranges.get(kept), self.ranges.get(at)) {
+                (Some(one), Some(other)) => one.alike(other),
+                _ => false,
+            };
+            if alike {
+                let end = self.ranges.get(at).map_or(0, |known| known.end);
+                if let Some(known) = self.ranges.get_mut(kept) {
+                    known.end = end;
+                }
+            } else {
+                kept += 1;
+                if kept != at {
+                    self.ranges.swap(kept, at);
+                }
+            }
         }
-        let end = known.end;
-        self.ranges.remove(&offset);
-        if let Some((_, before)) = self.ranges.range_mut(..offset).next_back() {
-            before.end = end;
+        if kept < last {
+            self.ranges.drain(kept + 1..=last);
         }
     }
 
     /// Too many ranges: forgets who touched them, and keeps what was never written.
+    #[inline]
     fn bound(&mut self) {
-        if self.ranges.len() <= MOST {
-            return;
+        if self.ranges.len() > MOST {
+            self.forget();
         }
-        let mut merged: BTreeMap<usize, Known> = BTreeMap::new();
-        let mut last: Option<(usize, usize, bool)> = None;
-        let mut put = |(start, end, written): (usize, usize, bool)| {
-            merged.insert(start, Known { end, write: None, reads: SmallVec::new(), written });
-        };
-        for (start, known) in &self.ranges {
-            last = match last {
-                Some((from, _, written)) if written == known.written => Some((from, known.end, written)),
-                earlier => {
-                    earlier.into_iter().for_each(&mut put);
-                    Some((*start, known.end, known.written))
-                }
-            };
+    }
+
+    #[cold]
+    fn forget(&mut self) {
+        let mut merged: Vec<Known> = Vec::new();
+        for known in &self.ranges {
+            match merged.last_mut() {
+                Some(last) if last.written == known.written => last.end = known.end,
+                _ => merged.push(Known::new(known.start, known.end, known.written)),
+            }
         }
-        last.into_iter().for_each(&mut put);
         if merged.len() > MOST / 2 {
-            let end = merged.values().map(|known| known.end).max().unwrap_or(0);
-            merged = BTreeMap::from([(0, Known { end, write: None, reads: SmallVec::new(), written: true })]);
+            let end = merged.last().map_or(0, |known| known.end);
+            merged = vec![Known::new(0, end, true)];
         }
         self.ranges = merged;
+        self.hint = 0;
     }
 }
 

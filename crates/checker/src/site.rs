@@ -129,8 +129,8 @@ impl Mine {
             walked += 1;
             let address = frame.ip() as usize;
             let after = frame.sp() as usize;
-            // Frames of this function and of the unwinder lie below the stack pointer.
-            if after > sp {
+            // Frames of the unwinder lie below the stack pointer; what called the thread's first function has no address.
+            if after > sp && address > 1 {
                 let at = after.wrapping_sub(size_of::<usize>());
                 // SAFETY: as in `same`.
                 let stands = at >= sp
@@ -138,7 +138,7 @@ impl Mine {
                     && unsafe { (at as *const usize).read_volatile() } == address;
                 certain &= stands;
                 slots.push((at.wrapping_sub(sp), address));
-                if address > 1 && !own(address) {
+                if !own(address) {
                     frames.push(address);
                 }
             }

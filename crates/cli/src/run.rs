@@ -13,8 +13,18 @@ use toprope_runtime::profile::{Profile, Request};
 
 use crate::{Refused, sdk};
 
+/// What `toprope run --help` says beyond the options.
+const HELP: &str = "\
+Sources are compiled by CXX (default c++) with CXXFLAGS, or CC (cc) with CFLAGS, and CPPFLAGS, LDFLAGS and LDLIBS, as make \
+does; they see the headers that this command carries. Scripts run in PYTHON (python3).
+
+The program gets the library beside this command (LD_LIBRARY_PATH, and PYTHONPATH for the module acl); a name without a \
+slash is looked up in PATH. Unless ASCEND_HOME_PATH is set, it is set to a tree shaped like the toolkit, kept in \
+$XDG_CACHE_HOME/toprope (~/.cache/toprope), which may be deleted at any time.";
+
 /// Options of `toprope run`; each is also an environment variable, which the option overrides.
 #[derive(clap::Args)]
+#[command(after_help = HELP)]
 pub struct Args {
     /// Product to be: `toprope products` lists them [env: TOPROPE_PRODUCT] [default: a2]
     #[arg(long)]
@@ -31,7 +41,9 @@ pub struct Args {
     /// Memory of each device, as in 512M or 64G [env: TOPROPE_DEVICE_MEMORY] [default: the product's]
     #[arg(long, value_name = "SIZE")]
     device_memory: Option<String>,
-    /// Keep host code out of device memory where the machine can: on or off [env: TOPROPE_GUARD] [default: on]
+    /// Let host code that touches device memory fault, as it would with a card: on or off. Needs memory protection keys of
+    /// the processor; without them the check is off, and an explicit `on` says so when the program starts
+    /// [env: TOPROPE_GUARD] [default: on]
     #[arg(long, value_name = "on|off")]
     guard: Option<String>,
     /// Look for ordering and lifetime mistakes: off, warn (report) or strict (also end with status 97) [env: TOPROPE_CHECK] [default: off]
@@ -43,7 +55,10 @@ pub struct Args {
     /// File with findings that are not to be reported [env: TOPROPE_SUPPRESS]
     #[arg(long, value_name = "FILE")]
     suppress: Option<PathBuf>,
-    /// Run ready streams in an order drawn from this number [env: TOPROPE_SEED]
+    /// Before every task, draw from this number which ready stream runs it; the same number gives the same order to a
+    /// program whose calls come from one thread. Streams run one at a time, and only while the program waits, asks (one
+    /// task per question) or has made no call for 0.2 s; what runs then, and what several threads do, is a matter of time
+    /// [env: TOPROPE_SEED]
     #[arg(long, value_name = "N")]
     seed: Option<String>,
     /// The program and its arguments
@@ -127,6 +142,7 @@ impl Start {
             check: or(&args.check, from_env.check),
             seed: or(&args.seed, from_env.seed),
             soc: from_env.soc,
+            log: from_env.log,
         })?;
         let given = [
             ("TOPROPE_PRODUCT", &args.product),

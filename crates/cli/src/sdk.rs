@@ -75,9 +75,17 @@ fn write(folder: &Path, generation: u8, place: impl FnOnce(&Path) -> io::Result<
         fs::write(info.join("version.info"), format!("Version={generation}.0.0\n"))?;
     }
     fs::create_dir_all(folder.join("bin"))?;
+    // The command finds its library beside its own file, so the tree holds a link to it.
+    symlink(env::current_exe()?, folder.join("bin/toprope"))?;
+    let kernels = folder.join("tikcpp/ascendc_kernel_cmake");
+    fs::create_dir_all(&kernels)?;
+    fs::write(kernels.join("ascendc.cmake"), ASCENDC)?;
     fs::write(folder.join("set_env.sh"), SET_ENV)?;
     fs::write(folder.join("bin/setenv.bash"), ". \"$(dirname \"${BASH_SOURCE[0]}\")/../set_env.sh\"\n")
 }
+
+/// The build commands for kernels, at the place where build scripts look for them.
+const ASCENDC: &str = include_str!("sdk/ascendc.cmake");
 
 const SET_ENV: &str = r#"# Source this file: it points build scripts and the loader at this tree.
 if [ -n "${BASH_SOURCE:-}" ]; then _toprope_home=$BASH_SOURCE; elif [ -n "${ZSH_VERSION:-}" ]; then _toprope_home=$(eval 'echo ${(%):-%x}'); else _toprope_home=./set_env.sh; fi
@@ -136,6 +144,6 @@ pub fn home(libraries: &Path, generation: u8) -> Result<PathBuf, String> {
 fn identity(libraries: &Path) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
-    (libraries, HEADERS).hash(&mut hasher);
+    (libraries, HEADERS, ASCENDC, SET_ENV).hash(&mut hasher);
     hasher.finish()
 }

@@ -63,6 +63,8 @@ fn bad_calls_are_refused_with_one_line() {
     refused(&["run", "--device-memory", "lots", "/bin/true"], "valid: 1M to 1T");
     refused(&["run", "--guard", "maybe", "/bin/true"], "valid: on, off");
     refused(&["run", "--seed", "x", "/bin/true"], "no seed");
+    let output = toprope().env("TOPROPE_LOG", "loud").args(["run", "/bin/true"]).output().unwrap();
+    assert!(stderr(&output).contains("valid: off, error, info"));
     refused(&["run", "/no/such/program"], "no program /no/such/program");
     refused(&["run", "/no/such/source.cpp"], "no program /no/such/source.cpp");
     refused(&["run", "no-such-program-in-path"], "no program no-such-program-in-path");
@@ -190,14 +192,141 @@ fn the_sdk_tree_builds_programs_by_the_names_they_use() {
 }
 
 #[test]
-fn the_lists_tell_what_is_ours_and_what_is_built() {
-    let products = stdout(&run(&["products", "a2"]));
-    assert!(products.contains("streams of a device    1984\n"), "{products}");
-    assert!(products.contains("memory of a device     65536 MiB (ours)\n"), "{products}");
+fn products_are_side_by_side_and_say_what_is_ours() {
     let all = stdout(&run(&["products"]));
-    assert_eq!(all.lines().filter(|line| line.contains("CANN generations")).count(), 9);
-    let api = stdout(&run(&["api", "aclrtMemcpyAsync"]));
-    assert!(api.contains("chapter     11-03\n") && api.contains("status      built\n"), "{api}");
-    let list = stdout(&run(&["api", "memcpyasync"]));
-    assert!(list.lines().count() >= 4, "{list}");
+    let row = |title: &str| {
+        let line = all.lines().find(|line| line.starts_with(title)).unwrap_or_default();
+        line[title.len()..]
+            .split("  ")
+            .map(str::trim)
+            .filter(|c| !c.is_empty())
+            .map(String::from)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(row("streams of a device").len(), 9, "{all}");
+    assert_eq!(row("streams of a device")[3], "1984");
+    assert_eq!(row("memory of a device")[0], "128 GiB");
+    assert_eq!(row("memory of a device")[3], "64 GiB (ours)");
+    assert_eq!(row("event flag IPC")[..4], ["yes", "-", "yes", "yes"]);
+    assert!(all.contains("the guard needs memory protection keys"), "{all}");
+    let old = stdout(&run(&["products", "--cann", "8", "--form", "rc"]));
+    assert!(old.lines().any(|l| l.split_whitespace().eq(["200i-500-a2", "200-300-500"])), "{old}");
+    assert!(!old.contains("CANN 9") && !old.contains("ipv350"), "{old}");
+    let one = stdout(&run(&["products", "a2", "--json"]));
+    assert!(one.contains("\"max_streams\": 1984") && one.contains("\"ours\": ["), "{one}");
+    assert!(one.contains("\"guard_available\": "), "{one}");
+    assert!(!one.contains("\"key\": \"a3\""), "{one}");
+    refused(&["products", "a2", "--cann", "5"], "product a2 has no CANN generation '5'; valid: 9, 8");
+    refused(&["products", "--form", "pc"], "valid: ep, rc");
+}
+
+#[test]
+fn api_tells_what_a_function_is() {
+    let text = stdout(&run(&["api", "aclrtMemcpyAsync"]));
+    for wanted in [
+        "aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind, aclrtStream stream)",
+        "template <typename T, typename U> aclError aclrtMemcpyAsync(T *dst,",
+        "chapter     11-03\n",
+        "call        asynchronous; synchronous for pageable host memory (page)\n",
+        "status      built\n",
+        "a2 (ep; 9 8), 200i-500-a2 (ep rc; 9 8)",
+        "aclrtMemcpyAsync#24: source and destination must be 64-byte aligned\n      unspecified, generation 8\n      decided here: ACL_ERROR_RT_PARAM_INVALID: ",
+        "source: seed:004_010ffca5b5e896bf.txt > Constraints, all products (seed)",
+        "python      acl.rt.memcpy_async",
+    ] {
+        assert!(text.contains(wanted), "{wanted}\n{text}");
+    }
+    // A generation has its own page's rules.
+    let new = stdout(&run(&["api", "aclrtMemcpyAsync", "--cann", "9"]));
+    assert!(!new.contains("aclrtMemcpyAsync#24") && new.contains("aclrtMemcpyAsync#26"), "{new}");
+    assert!(
+        stdout(&run(&["api", "aclmdlRIExecute"])).contains("call        synchronous (aclmdlRIExecute#06)\n")
+    );
+    assert!(stdout(&run(&["api", "aclrtGetDevice"])).contains("call        unknown"));
+    assert!(stdout(&run(&["api", "rtLaunch"])).contains("rtError_t rtLaunch(const void *stubFunc)"));
+    assert!(stdout(&run(&["api", "AlogRecord"])).contains("status      not exported\n"));
+    assert_eq!(stdout(&run(&["api", "acl.rt.memcpy_async"])), text);
+    assert!(stdout(&run(&["api", "*"])).contains("*#06: "));
+    let json = stdout(&run(&["api", "aclrtMalloc", "--json", "--product", "ipv350"]));
+    assert!(json.contains("\"id\": \"aclrtMalloc#01\"") && json.contains("\"kind\": \"c++\""), "{json}");
+    assert!(json.contains("\"key\": \"ipv350\"") && !json.contains("\"key\": \"a2\""), "{json}");
+}
+
+#[test]
+fn api_lists_and_filters() {
+    let all = stdout(&run(&["api"]));
+    for name in ["aclInit", "rtDevBinaryRegister", "AlogRecord"] {
+        assert_eq!(all.lines().filter(|l| l.split_whitespace().next() == Some(name)).count(), 1, "{name}");
+    }
+    // The C function, and two overloads.
+    assert_eq!(all.lines().filter(|l| l.starts_with("aclrtMalloc ")).count(), 3);
+    assert!(stdout(&run(&["api", "memcpyasync"])).lines().count() >= 4);
+    let few = stdout(&run(&["api", "--product", "ipv350"]));
+    assert!(!few.contains("aclrtMemcpyAsync ") && few.contains("aclrtMemcpyAsyncWithCondition "), "{few}");
+    assert!(few.lines().last().unwrap().ends_with("functions and overloads are supported on ipv350"));
+    let json = stdout(&run(&["api", "--json", "--form", "rc"]));
+    assert!(json.starts_with("[\n") && json.contains("\"200-300-500\"") && !json.contains("\"a2\""));
+    refused(&["api", "aclrtMemcpyAsnyc"], "nearest: aclrtMemcpyAsync, ");
+    refused(&["api", "--product", "a9"], "valid: 950pr, 950dt, a3, a2");
+    refused(&["api", "--product", "a3", "--cann", "8"], "valid: 9");
+    refused(&["api", "--cann", "7"], "valid: 9, 8, 5");
+}
+
+/// The facts are in the command: it needs no source tree.
+#[test]
+fn lists_work_anywhere() {
+    let text = toprope().current_dir("/").args(["api", "aclrtMalloc"]).output().unwrap();
+    assert!(stdout(&text).contains("aclrtMalloc#01: "));
+    let binary = std::fs::read(env!("CARGO_BIN_EXE_toprope")).unwrap();
+    let row = b"aclrtMemcpyAsync,aclrtMemcpyAsync#24,";
+    assert!(binary.windows(row.len()).any(|window| window == row));
+}
+
+#[test]
+fn a_source_is_compiled_with_the_flags_that_make_knows() {
+    let text = "#include <acl/acl.h>\n#include <math.h>\n#include <stdio.h>\n\
+        int main(int argc, char **argv) { (void)argv; printf(\"%d %d %.1f\\n\", ONE, TWO, fmax(argc, 2.5)); return 0; }\n";
+    for (name, flags, compiler) in [("flags.c", "CFLAGS", "CC"), ("flags.cpp", "CXXFLAGS", "CXX")] {
+        let file = source(name, text);
+        let default = if compiler == "CC" { "cc" } else { "c++" };
+        let output = toprope()
+            .env(flags, "-Wall -DONE=1")
+            .env("CPPFLAGS", " -DTWO=2 ")
+            .env("LDLIBS", "-lm")
+            .env(compiler, format!("{default} -g"))
+            .arg("run")
+            .arg(&file)
+            .output()
+            .unwrap();
+        assert_eq!(stdout(&output), "1 2 2.5\n", "{}", stderr(&output));
+    }
+    let help = stdout(&run(&["run", "--help"]));
+    for word in ["CXXFLAGS", "CFLAGS", "LDFLAGS", "XDG_CACHE_HOME", "PATH", "protection keys", "same order"] {
+        assert!(help.contains(word), "{word}: {help}");
+    }
+    assert!(stdout(&run(&["products"])).contains("Host code that touches device memory"));
+}
+
+#[test]
+fn a_variable_that_means_nothing_and_a_guard_that_cannot_be_are_told() {
+    let file = source("told.c", "#include <acl/acl.h>\nint main(void) { return aclInit(NULL); }\n");
+    let output = toprope().env("TOPROPE_PRODUKT", "a3").arg("run").arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let said = stderr(&output);
+    assert_eq!(
+        said,
+        "toprope: the variable TOPROPE_PRODUKT means nothing; the nearest that does is TOPROPE_PRODUCT\n"
+    );
+    let output = toprope()
+        .args(["run", "--product", "200i-500-a2", "--form", "rc", "--guard", "on"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert_eq!(
+        stderr(&output).lines().filter(|line| line.contains("TOPROPE_GUARD=on has no effect")).count(),
+        1
+    );
+    let endpoint = stderr(&toprope().args(["run", "--guard", "on"]).arg(&file).output().unwrap());
+    let able = stdout(&run(&["products"])).contains("can be kept out");
+    assert_eq!(endpoint.lines().count(), usize::from(!able), "{endpoint}");
 }

@@ -1,9 +1,11 @@
-//! Mechanism of a software Ascend runtime: streams and their workers ([`queue`]), memory ([`memory`]) and faults
-//! ([`fault`]). This crate knows no ACL code and no product; `toprope-runtime` holds the rules and checks every
+//! Mechanism of a software Ascend runtime: streams and their workers ([`queue`]), memory ([`memory`]), device
+//! binaries ([`image`]) and faults ([`fault`]). This crate knows no ACL code and no product; `toprope-runtime` holds the rules and checks every
 //! argument before it calls in here.
 
 #[cfg(not(loom))]
 pub mod fault;
+#[cfg(not(loom))]
+pub mod image;
 #[cfg(not(loom))]
 pub mod memory;
 // Under loom only the models use it.

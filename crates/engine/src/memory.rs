@@ -19,7 +19,8 @@
 //! | managed | a sparse memory file | none |
 //! | aliases | none: addresses that stand for registered memory | none |
 //!
-//! No child of a fork inherits any of it. Locks: one for each arena and one for the registered ranges, never two at once.
+//! Addresses are reserved without access, at an arena's first block, and opened as far as blocks have come to lie (`region`). No
+//! child of a fork inherits any of it. Locks: one for each arena and one for the registered ranges, never two at once.
 
 mod arena;
 mod copy;
@@ -36,6 +37,7 @@ mod sparse;
 mod table;
 
 pub use copy::{copy, fill, fill32};
+pub use guard::can_guard;
 pub(crate) use guard::report_guarded;
 pub(crate) use shield::touched;
 pub use shield::{Hook, Shut, Touch};
@@ -124,8 +126,33 @@ pub enum AllocError {
         /// Bytes that were free.
         free: u64,
     },
-    /// The operating system refused the address space or the memory file: errno.
-    Refused(i32),
+    /// The operating system refused the address space, the memory file or access to a part of it.
+    Refused(Refusal),
+}
+
+/// What the operating system refused, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its error number.
+    pub errno: i32,
+    /// Bytes of address space that were wanted, the fewest that would have done; 0 when none were.
+    pub bytes: u64,
+}
+
+impl Refusal {
+    fn of(errno: i32) -> Refusal {
+        Refusal { errno, bytes: 0 }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let why = std::io::Error::from_raw_os_error(self.errno);
+        match self.bytes {
+            0 => write!(f, "the system refused: {why}"),
+            bytes => write!(f, "the system refused {bytes} bytes of address space: {why}"),
+        }
+    }
 }
 
 /// Why a block could not be freed.

@@ -12,7 +12,7 @@
 //! | RUNNING → QUEUED_W | helping host that meets user code | as above, urgent; only workers may claim it |
 //! | RUNNING → WAITING | owner that meets an unmet wait | under the waiter lock of the *other* line, after it has registered there |
 //! | WAITING → QUEUED | who publishes that position (a ring of a bell counts it up: [`poll`]); the watch, at a deadline or when it sees a condition met; an abort | entry taken out and state changed under that same lock |
-//! | RUNNING → QUEUED | the watch, for an owner whose kernel faulted or was given up | it finishes the task in the owner's place |
+//! | RUNNING → QUEUED | the watch, for an owner whose kernel faulted, ran too long or was given up | it finishes the task in the owner's place |
 //!
 //! A stream that is QUEUED is in a list, or is the private "next" of the worker that unblocked it, which lists it after at
 //! most 64 tasks and before anything long. List entries may be stale: a claim that fails drops them.
@@ -32,7 +32,7 @@
 //!
 //! # Locks, in the order in which they may be taken
 //! producer lock of a stream → its failure lock (when a closed stream ends) · waiter lock of a line → policy lock of the
-//! lists · watch · parked conditions · seats · free seats · free indexes of a table. Those between dots are never held together.
+//! lists · watch · parked conditions · seats → a seat's kernel · idle helpers · free seats · free indexes of a table. Those between dots are never held together.
 //! No user code runs under a lock, and no system call, except the wake of a sleeping host (its futex word is on its
 //! stack, so the waker must be through before it leaves) and the start of the watch.
 //!
@@ -53,6 +53,8 @@ mod core;
 mod exec;
 #[cfg(not(loom))]
 mod fifo;
+#[cfg(not(loom))]
+mod kernel;
 mod line;
 #[cfg(all(test, loom))]
 mod loom;
@@ -73,6 +75,8 @@ mod table;
 #[cfg(not(loom))]
 mod task;
 #[cfg(not(loom))]
+mod turns;
+#[cfg(not(loom))]
 mod user;
 #[cfg(not(loom))]
 mod wait;
@@ -84,7 +88,10 @@ mod worker;
 pub use mark::{Mark, Signal, Stream};
 pub use policy::{ByPriority, Candidate, Choice, Policy, Seeded};
 #[cfg(not(loom))]
-pub use {engine::Engine, poll::Condition, poll::Poll, task::Task, task::Work};
+pub use {
+    engine::Engine, kernel::Kernel, kernel::Stop, kernel::expire, kernel::stand_aside, kernel::widen,
+    poll::Condition, poll::Poll, task::Task, task::Work,
+};
 
 #[cfg(not(loom))]
 mod engine;

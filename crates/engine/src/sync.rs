@@ -41,7 +41,7 @@ pub enum Place {
 
 #[cfg(not(loom))]
 mod real {
-    pub use parking_lot::Mutex;
+    pub use parking_lot::{Condvar, Mutex};
     pub use std::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     };

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{mem, ptr, thread};
 use toprope_engine::fault::{self, Abandoned, Fault, Scope, State};
-use toprope_engine::memory::{AllocError, Layout, Owner, Page, Space, copy};
+use toprope_engine::memory::{AllocError, Layout, Owner, Page, Refusal, Space, copy};
 
 const CASE: &str = "TOPROPE_TEST_CASE";
 
@@ -236,16 +236,28 @@ fn child() {
             unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
             let space = Space::new(LAYOUT).unwrap();
             let get = |owner| space.alloc(owner, 100, 100, 64, Page::Normal, 0);
-            let refused = Err(AllocError::Refused(libc::ENOMEM));
-            for owner in [Owner::Device(0), Owner::Image(1), Owner::Managed, Owner::Alias] {
-                assert_eq!(get(owner), refused);
-                assert_eq!(get(owner), refused, "again");
+            let refused = |bytes| Err(AllocError::Refused(Refusal { errno: libc::ENOMEM, bytes }));
+            // What is said is the least that would do; a device needs its addresses twice.
+            for (owner, bytes) in [
+                (Owner::Device(0), 128 << 30),
+                (Owner::Image(1), 128 << 30),
+                (Owner::Managed, 3 << 40),
+                (Owner::Alias, 16 << 30),
+            ] {
+                assert_eq!(get(owner), refused(bytes));
+                assert_eq!(get(owner), refused(bytes), "again");
             }
+            let text = Refusal { errno: libc::ENOMEM, bytes: 5 }.to_string();
+            assert_eq!(
+                text,
+                "the system refused 5 bytes of address space: Cannot allocate memory (os error 12)"
+            );
             assert!(get(Owner::Pinned).is_ok(), "1 GiB fits");
             let limit = libc::rlimit { rlim_cur: 1 << 20, rlim_max: 1 << 20 };
             // SAFETY: as above.
             unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
-            assert_eq!(Space::new(LAYOUT).map(|_| ()), Err(AllocError::Refused(libc::ENOMEM)));
+            let none = Refusal { errno: libc::ENOMEM, bytes: 0 };
+            assert_eq!(Space::new(LAYOUT).map(|_| ()), Err(AllocError::Refused(none)));
             exit(19);
         }
         "file-size" => {
@@ -254,7 +266,13 @@ fn child() {
             unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
             let space = Space::new(LAYOUT).unwrap();
             let result = space.alloc(Owner::Device(0), 100, 100, 64, Page::Normal, 0);
-            assert_eq!(result, Err(AllocError::Refused(libc::EFBIG)));
+            assert_eq!(
+                result.map_err(|error| matches!(
+                    error,
+                    AllocError::Refused(Refusal { errno: libc::EFBIG, .. })
+                )),
+                Err(true)
+            );
             exit(20);
         }
         "descriptors" => {
@@ -288,6 +306,20 @@ fn child() {
             let space = Space::new(Layout { device_bytes: 1 << 30, ..LAYOUT }).unwrap();
             assert!(space.alloc(Owner::Device(0), 1 << 30, 1 << 30, 64, Page::Normal, 0).is_ok());
             exit(22);
+        }
+        "less-pinned" => {
+            let limit = libc::rlimit { rlim_cur: 6 << 30, rlim_max: 6 << 30 };
+            // SAFETY: sets a limit of this child.
+            unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
+            let space = Space::new(Layout { pinned_bytes: 64 << 30, ..LAYOUT }).unwrap();
+            let get = |gib: usize| space.alloc(Owner::Pinned, gib << 30, gib << 30, 64, Page::Normal, 0);
+            let block = get(3).unwrap();
+            // 64 GiB are allowed; 4 GiB of addresses were to be had.
+            assert_eq!(get(2), Err(AllocError::Exhausted { asked: 2 << 30, free: 1 << 30 }));
+            assert!(get(1).is_ok());
+            space.free(block.base).unwrap();
+            assert!(get(3).is_ok());
+            exit(23);
         }
         other => panic!("no case {other}"),
     }
@@ -494,6 +526,7 @@ fn refusals_of_the_system_are_errors() {
     ends_with("address-space", 19);
     ends_with("file-size", 20);
     ends_with("no-room-for-two", 22);
+    ends_with("less-pinned", 23);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use pages::{read, write};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use toprope_engine::memory::{AllocError, Block, FreeError, Layout, Owner, Page, Space, copy};
+use toprope_engine::memory::{AllocError, Block, FreeError, Layout, Owner, Page, Refusal, Space, copy};
 
 const GIB: u64 = 1 << 30;
 const MIB: usize = 1 << 20;
@@ -33,6 +33,10 @@ fn space() -> Space {
 
 fn alloc(space: &Space, owner: Owner, size: usize) -> Block {
     space.alloc(owner, size, size, 64, Page::Normal, 0).unwrap()
+}
+
+fn refused(errno: i32) -> AllocError {
+    AllocError::Refused(Refusal { errno, bytes: 0 })
 }
 
 #[derive(Clone, Debug)]
@@ -260,6 +264,94 @@ fn resident() -> usize {
     status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
+/// Memory can be read and written where blocks lie and a little further, by the program and by the runtime, and nowhere else;
+/// what has been opened stays.
+#[test]
+fn a_space_opens_as_far_as_its_blocks_reach() {
+    for owner in [Owner::Device(0), Owner::Pinned, Owner::Managed] {
+        let space = space();
+        let first = alloc(&space, owner, 100);
+        let inner = space.inner(first.base);
+        let ends = [first.base, inner].map(|start| (start, start + GIB as usize));
+        let open = || ends.map(|(start, end)| accessible(start, end));
+        assert_eq!(open(), [2 * MIB; 2], "{owner:?}");
+        let reach = |addr: usize| {
+            // SAFETY: nobody's memory; a byte of the arena or a fault.
+            unsafe { copy(addr, b"x".as_ptr() as usize, 1).is_ok() }
+        };
+        assert!(reach(inner) && reach(inner + 2 * MIB - 1));
+        assert!(!reach(inner + 2 * MIB) && !reach(first.base + 2 * MIB) && !reach(inner + (1 << 29)));
+        let second = alloc(&space, owner, 50 * MIB);
+        let grown = open();
+        assert!(grown[0] == grown[1] && (52 * MIB..120 * MIB).contains(&grown[0]), "{grown:?}");
+        write(second.base, b"a");
+        write(second.base + 50 * MIB - 1, b"z");
+        assert_eq!(read(space.inner(second.base + 50 * MIB - 1), 1), b"z");
+        for block in [first, second] {
+            space.free(block.base).unwrap();
+        }
+        assert!(reach(space.inner(second.base)), "a late copy");
+        // Many small steps: no more than double, or 64 MiB more, than blocks need.
+        let blocks: Vec<Block> = (0..300).map(|_| alloc(&space, owner, MIB)).collect();
+        assert!(blocks.iter().all(|block| reach(space.inner(block.base + MIB - 1))));
+        assert!((300 * MIB..430 * MIB).contains(&open()[0]), "{:?}", open());
+    }
+}
+
+/// Bytes between two addresses that may be read and written.
+fn accessible(from: usize, to: usize) -> usize {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let range = |line: &str| {
+        let (range, rest) = line.split_once(' ').unwrap();
+        let (start, end) = range.split_once('-').unwrap();
+        let number = |text| usize::from_str_radix(text, 16).unwrap();
+        rest.starts_with("rw").then(|| (number(start).max(from), number(end).min(to)))
+    };
+    maps.lines().filter_map(range).map(|(start, end)| end.saturating_sub(start)).sum()
+}
+
+/// A range is nobody's only if no byte of it is somebody's: its ends say nothing about its middle.
+#[test]
+fn a_vacant_range_has_no_block_anywhere() {
+    for (size, step) in [(2048, 2048), (65 << 10, 2 * 65536), (3 * MIB, 3 * MIB)] {
+        let space = space();
+        let blocks: Vec<Block> = (0..4).map(|_| alloc(&space, Owner::Pinned, size)).collect();
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| blocks[at].base);
+        assert_eq!([b - a, c - b, d - c], [step; 3], "side by side");
+        for gone in [a, c] {
+            space.free(gone).unwrap();
+        }
+        // What a block's slot or last chunk holds behind it is nobody's.
+        let end = b + size;
+        assert!(
+            space.vacant(a, b) && space.vacant(a + 5, a + 6) && space.vacant(end, d) && space.vacant(c, d)
+        );
+        assert!(!space.vacant(a, b + 1), "ends in a block");
+        assert!(!space.vacant(a, d), "crosses a block");
+        assert!(!space.vacant(a, d + size), "ends behind a block");
+        assert!(!space.vacant(end - 1, d) && !space.vacant(c, d + 1) && !space.vacant(b, c));
+        space.free(b).unwrap();
+        assert!(space.vacant(a, d) && !space.vacant(a, d + 1));
+        assert!(!space.vacant(a - 1, d), "before the arena");
+        assert!(!space.vacant(4096, 8192), "the program's own");
+        assert!(!space.vacant(a, usize::MAX));
+    }
+}
+
+/// The arenas that a range enters: at its ends, or only in its middle.
+#[test]
+fn an_arena_in_the_middle_of_a_range_is_seen() {
+    let space = space();
+    let start = alloc(&space, Owner::Pinned, 64).base;
+    assert_eq!((space.arena(start), space.arena(start - 1)), (Some(Owner::Pinned), None));
+    assert_eq!(space.entered(start - 100, start - 1), None);
+    assert_eq!(space.entered(start - 100, start), Some(Owner::Pinned));
+    assert_eq!(space.entered(start - 100, start + (1 << 40)), Some(Owner::Pinned), "in its middle");
+    assert_eq!(space.entered(start, start + (1 << 40)), Some(Owner::Pinned));
+    assert_eq!(space.entered(0, 4095), None);
+    assert_eq!(space.entered(0, usize::MAX), Some(Owner::Pinned));
+}
+
 #[test]
 fn devices_do_not_share_memory() {
     let space = space();
@@ -299,8 +391,8 @@ fn a_limit_is_exact() {
             assert!(matches!(more(owner, size), Err(AllocError::Exhausted { .. })), "{size:#x}");
         }
     }
-    assert_eq!(more(Owner::Device(3), 64), Err(AllocError::Refused(libc::ENODEV)));
-    assert_eq!(more(Owner::Registered, 64), Err(AllocError::Refused(libc::EINVAL)));
+    assert_eq!(more(Owner::Device(3), 64), Err(refused(libc::ENODEV)));
+    assert_eq!(more(Owner::Registered, 64), Err(refused(libc::EINVAL)));
     let full = more(Owner::Pinned, GIB as usize).unwrap();
     assert_eq!(more(Owner::Pinned, 1), exhausted(64, 0));
     space.free(full.base).unwrap();
@@ -389,7 +481,7 @@ fn managed_memory_lies_in_its_window_or_says_that_it_does_not() {
     alloc(&third, Owner::Managed, 100);
     assert_eq!(third.managed_window(), Some((place, 1 << 40, true)), "free again after a space ends");
     let crooked = Layout { managed_base: place + 4096, ..layout };
-    assert!(matches!(Space::new(crooked), Err(AllocError::Refused(libc::EINVAL))));
+    assert_eq!(Space::new(crooked).map(|_| ()), Err(refused(libc::EINVAL)));
 }
 
 #[test]

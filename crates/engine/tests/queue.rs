@@ -91,6 +91,49 @@ fn large_overlapping_copies_behave_like_memmove() {
 }
 
 #[test]
+fn copies_and_fills_of_a_call_are_whole_and_name_their_fault() {
+    let engine = engine();
+    let bytes = 0x3c_0000 + 13;
+    for round in 0..20_u8 {
+        let src: Vec<u8> = (0..bytes).map(|i| (i as u8).wrapping_mul(31) ^ (i >> 8) as u8 ^ round).collect();
+        let mut dst = vec![0_u8; bytes];
+        // SAFETY: both are whole and nobody else looks at them.
+        unsafe { engine.copy(dst.as_mut_ptr() as usize, src.as_ptr() as usize, bytes) }.unwrap();
+        assert!(dst == src, "round {round}");
+        // SAFETY: as above.
+        unsafe { engine.fill(dst.as_mut_ptr() as usize + 1, round, bytes - 2) }.unwrap();
+        assert!(dst[0] == src[0] && dst[bytes - 1] == src[bytes - 1]);
+        assert!(dst[1..bytes - 1].iter().all(|byte| *byte == round));
+    }
+    // Overlapping, as memmove.
+    let mut mem: Vec<u8> = (0..bytes + 4096).map(|i| (i * 7 + (i >> 9)) as u8).collect();
+    let mut expected = mem.clone();
+    expected.copy_within(..bytes, 4096);
+    let base = mem.as_mut_ptr() as usize;
+    // SAFETY: both ranges lie in `mem`.
+    unsafe { engine.copy(base + 4096, base, bytes) }.unwrap();
+    assert!(mem == expected);
+    // A page in the middle that is not there is named, whoever met it.
+    let len = 4 << 20;
+    let hole = len / 2;
+    // SAFETY: a fresh mapping, and a page of it taken away.
+    let base = unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let base = libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+        assert_ne!(base, libc::MAP_FAILED);
+        assert_eq!(libc::munmap(base.byte_add(hole), 4096), 0);
+        base as usize
+    };
+    let from = vec![1_u8; len];
+    // SAFETY: the hole is reported.
+    let fault = unsafe { engine.copy(base, from.as_ptr() as usize, len) }.unwrap_err();
+    assert_eq!((fault.signal, fault.address & !4095), (libc::SIGSEGV, base + hole));
+    // SAFETY: as above.
+    let fault = unsafe { engine.fill32(base, 7, len / 4) }.unwrap_err();
+    assert_eq!(fault.address & !4095, base + hole);
+}
+
+#[test]
 fn a_program_that_only_polls_memory_sees_its_task() {
     let engine = engine();
     let stream = engine.open(0, 0).unwrap();
@@ -932,4 +975,98 @@ fn a_chain_of_waits_tells_that_it_ends_at_a_condition() {
     assert!(!engine.listens(engine.mark(a)) && !engine.listens(engine.mark(b)));
     assert_eq!(asked.load(Ordering::Relaxed), 2);
     engine.close_signal(signal);
+}
+
+/// Tasks of several streams that depend on each other, host code among them, and a host that waits, asks and goes on:
+/// the order in which they ran.
+#[allow(clippy::unwrap_used)]
+fn seeded_order(seed: u64) -> Vec<u32> {
+    let engine = Engine::new(Config { policy: Box::new(Seeded::new(seed)), ..Config::new(Box::new(Silent)) });
+    let streams: Vec<_> = (0..4).map(|p| engine.open(0, p).unwrap()).collect();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut number = 0;
+    let mut add = |stream: Stream, user_code: bool| {
+        let order = Arc::clone(&order);
+        let this = number;
+        number += 1;
+        engine.push(
+            stream,
+            work(user_code, move || {
+                order.lock().unwrap().push(this);
+                Ok(())
+            }),
+        );
+    };
+    for round in 0..3 {
+        for i in 0..24 {
+            add(streams[i % 4], i % 5 == 0);
+        }
+        let mark = engine.mark(streams[round]);
+        engine.push(streams[3], Task::Wait { mark, timeout_ms: 0, code: 0 });
+        add(streams[3], false);
+        sync(&engine, streams[round]);
+        add(streams[2], true);
+        let mark = engine.mark(streams[2]);
+        while !engine.query(mark) {}
+    }
+    streams.iter().for_each(|s| sync(&engine, *s));
+    let order = order.lock().unwrap().clone();
+    assert_eq!(order.len(), 3 * 26);
+    order
+}
+
+#[test]
+fn a_seed_repeats_its_order() {
+    let first = seeded_order(1);
+    for _ in 0..20 {
+        assert_eq!(seeded_order(1), first);
+    }
+    let others: std::collections::HashSet<_> = (2..8).map(seeded_order).collect();
+    assert!(others.len() > 1);
+}
+
+#[test]
+fn a_seeded_engine_goes_on_by_itself_for_a_host_that_looks_at_memory() {
+    let engine = Engine::new(Config { policy: Box::new(Seeded::new(3)), ..Config::new(Box::new(Silent)) });
+    let streams = [engine.open(0, 0).unwrap(), engine.open(0, 0).unwrap()];
+    let ran = Arc::new(AtomicU32::new(0));
+    let gate = Arc::new(AtomicBool::new(false));
+    // User code that waits for the host, and for another stream's user code: nothing that the engine knows of.
+    for (stream, opens) in streams.into_iter().zip([false, true]) {
+        let (ran, gate) = (Arc::clone(&ran), Arc::clone(&gate));
+        engine.push(
+            stream,
+            work(true, move || {
+                gate.fetch_or(opens, Ordering::AcqRel);
+                while !gate.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
+                ran.fetch_add(1, Ordering::AcqRel);
+                Ok(())
+            }),
+        );
+    }
+    let end = Instant::now() + Duration::from_secs(20);
+    while ran.load(Ordering::Acquire) < 2 {
+        assert!(Instant::now() < end, "nothing moves");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // A callback that waits for another stream.
+    let engine = Arc::new(engine);
+    let inner = Arc::clone(&engine);
+    let (first, second) = (streams[0], streams[1]);
+    engine.push(
+        first,
+        work(true, move || {
+            let ran = Arc::clone(&ran);
+            let add = move || {
+                ran.fetch_add(1, Ordering::AcqRel);
+                Ok(())
+            };
+            inner.push(second, work(true, add));
+            (inner.wait(inner.mark(second), long()) == Waited::Done).then_some(()).ok_or(7)
+        }),
+    );
+    sync(&engine, first);
+    assert_eq!(engine.failure(first), None);
 }

@@ -2,9 +2,9 @@
 
 use std::mem::MaybeUninit;
 
-use toprope_engine::memory;
+use toprope_engine::memory::{self, Owner};
 
-use crate::process;
+use crate::process::{self, Runtime};
 
 /// Address of memory that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +29,8 @@ pub fn write<T: Copy>(addr: usize, value: T) -> Result<(), Unmapped> {
 pub fn read_all<T: Copy>(addr: usize, count: usize) -> Result<Vec<T>, Unmapped> {
     let bytes =
         count.checked_mul(size_of::<T>()).filter(|n| *n <= isize::MAX as usize).ok_or(Unmapped(addr))?;
-    // Behind a block of the runtime's lies memory that is there and belongs to nobody: a wrong count must not walk into it.
-    if let Ok(rt) = process::runtime()
-        && let Some(block) = rt.space.find(addr)
-        && bytes > block.usable - (addr - block.base)
-    {
-        return Err(Unmapped(block.base + block.usable));
+    if let Ok(rt) = process::runtime() {
+        reachable(rt, addr, bytes)?;
     }
     let mut values = Vec::<T>::new();
     values.try_reserve_exact(count).map_err(|_| Unmapped(addr))?;
@@ -44,6 +40,22 @@ pub fn read_all<T: Copy>(addr: usize, count: usize) -> Result<Vec<T>, Unmapped> 
     unsafe { values.set_len(count) };
     Ok(values)
 }
+
+/// Behind a block of the runtime's lies memory that is there and belongs to nobody, or to another block: a wrong count must not
+/// walk into it, wherever it begins.
+fn reachable(rt: &Runtime, addr: usize, bytes: usize) -> Result<(), Unmapped> {
+    if let Some(block) = rt.space.find(addr).filter(|block| block.owner != Owner::Registered) {
+        let end = block.base + block.usable;
+        return if bytes <= end - addr { Ok(()) } else { Err(Unmapped(end)) };
+    }
+    let end = addr.checked_add(bytes).ok_or(Unmapped(addr))?;
+    let foreign = bytes > 0 && rt.space.entered(addr, end - 1).is_some() && !rt.space.vacant(addr, end);
+    if foreign { Err(Unmapped(addr)) } else { Ok(()) }
+}
+
+/// Most entries of an array that a call takes, where no page names a bound (calls with one check it first). ours: a wrong count
+/// must not read on to the end of a mapping, and no list of handles, addresses or ranges comes near.
+pub const MOST_ENTRIES: usize = 1 << 20;
 
 /// Most bytes of a C string that are looked at.
 pub const LONGEST_TEXT: usize = 1 << 20;

@@ -30,7 +30,7 @@ pub fn unbuilt(api: Api) -> i32 {
     call(api, |_| {
         crate::refuse!(
             sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-            "ours: not built yet",
+            error::log::UNBUILT,
             "this version of toprope does not have the function yet"
         )
     })
@@ -79,7 +79,7 @@ fn admit(api: Api) -> Result<&'static Runtime> {
 fn unsupported(api: Api, runtime: &Runtime) -> Result<&'static Runtime> {
     crate::refuse!(
         sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-        "*#06",
+        error::log::UNSUPPORTED,
         "{} is not supported on {}",
         api.function().name,
         runtime.profile.product.key

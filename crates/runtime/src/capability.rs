@@ -19,7 +19,9 @@ pub fn attribute(rt: &Runtime, attr: sys::aclCannAttr) -> Result<i32> {
         return refuse!(
             sys::ACL_ERROR_INVALID_PARAM,
             "aclGetCannAttribute#02",
-            "cannAttr: {attr} is not in [0, 2]"
+            "cannAttr: {}; wanted is one of {}",
+            sys::enums::aclCannAttr.show(attr),
+            sys::enums::aclCannAttr.all()
         );
     }
     Ok(attributes(rt).contains(&attr).into())
@@ -35,7 +37,13 @@ pub fn device_capability(rt: &Runtime, id: u32, info: sys::aclDeviceInfo) -> Res
         sys::ACL_DEVICE_INFO_VECTOR_CORE_NUM => Ok(product.vector_core_num.into()),
         // #06
         sys::ACL_DEVICE_INFO_L2_SIZE => Ok(product.l2_bytes as i64),
-        _ => refuse!(code, "aclGetDeviceCapability#03", "deviceInfo: {info} is not in [0, 2]"),
+        _ => refuse!(
+            code,
+            "aclGetDeviceCapability#03",
+            "deviceInfo: {}; wanted is one of {}",
+            sys::enums::aclDeviceInfo.show(info),
+            sys::enums::aclDeviceInfo.all()
+        ),
     }
 }
 
@@ -59,7 +67,8 @@ pub fn platform_info(rt: &Runtime, item: sys::aclplatformDevInfo, room: u32) -> 
             return refuse!(
                 sys::ACL_ERROR_INVALID_PARAM,
                 "aclplatformGetDeviceInfo#01",
-                "infoType: {item} is no value of aclplatformDevInfo"
+                "infoType: {}",
+                sys::enums::aclplatformDevInfo.show(item)
             );
         }
     };
@@ -67,7 +76,8 @@ pub fn platform_info(rt: &Runtime, item: sys::aclplatformDevInfo, room: u32) -> 
         return refuse!(
             sys::ACL_ERROR_INVALID_PARAM,
             "aclplatformGetDeviceInfo#04",
-            "infoType: nothing is known of item {item} for {}",
+            "infoType: nothing is known of {} for {}",
+            sys::enums::aclplatformDevInfo.show(item),
             rt.profile.soc
         );
     };

@@ -177,7 +177,8 @@ pub fn sys_param(rt: &Runtime, option: u32) -> Result<i64> {
         None => refuse!(
             sys::ACL_ERROR_RT_SYSPARAMOPT_NOT_SET,
             "aclrtCtxGetSysParamOpt#05",
-            "opt: option {option} was never set in context {:#x}",
+            "opt: option {} was never set in context {:#x}",
+            sys::enums::aclSysParamOpt.show(option),
             context.handle()
         ),
     }

@@ -57,7 +57,7 @@ pub fn memcpy(rt: &Runtime, dst: usize, dest_max: usize, src: usize, count: usiz
         return Ok(());
     }
     // aclrtMemcpy#11
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     // aclrtMemcpy#08, #13, #14: addresses decide, and every pair of places can be copied but the aliases.
     let dst = end_now(rt, &"dst", dst, count)?;
     let src = end_now(rt, &"src", src, count)?;
@@ -67,7 +67,7 @@ pub fn memcpy(rt: &Runtime, dst: usize, dest_max: usize, src: usize, count: usiz
 
 /// A synchronous copy of a device variable (chapter 11-11), whose own rules were checked; `api` is the call.
 pub(crate) fn memcpy_symbol(rt: &Runtime, api: Api, dst: usize, src: usize, count: usize) -> Result<()> {
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let dst = end(rt, &"dst", dst, count)?;
     let src = end(rt, &"src", src, count)?;
     reachable(rt, device, &dst, &src, "aclrtMemcpy#10")?;
@@ -91,19 +91,8 @@ fn unknown_kind<T>(kind: u32, rule: &'static str) -> Result<T> {
 }
 
 /// A kind as the header writes it.
-fn kind_name(kind: u32) -> String {
-    let name = match kind {
-        sys::ACL_MEMCPY_HOST_TO_HOST => "ACL_MEMCPY_HOST_TO_HOST",
-        sys::ACL_MEMCPY_HOST_TO_DEVICE => "ACL_MEMCPY_HOST_TO_DEVICE",
-        sys::ACL_MEMCPY_DEVICE_TO_HOST => "ACL_MEMCPY_DEVICE_TO_HOST",
-        sys::ACL_MEMCPY_DEVICE_TO_DEVICE => "ACL_MEMCPY_DEVICE_TO_DEVICE",
-        sys::ACL_MEMCPY_DEFAULT => "ACL_MEMCPY_DEFAULT",
-        sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE => "ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE",
-        sys::ACL_MEMCPY_INNER_DEVICE_TO_DEVICE => "ACL_MEMCPY_INNER_DEVICE_TO_DEVICE",
-        sys::ACL_MEMCPY_INTER_DEVICE_TO_DEVICE => "ACL_MEMCPY_INTER_DEVICE_TO_DEVICE",
-        _ => return format!("{kind} (no aclrtMemcpyKind)"),
-    };
-    name.to_owned()
+fn kind_name(kind: u32) -> sys::enums::Shown {
+    sys::enums::aclrtMemcpyKind.show(kind)
 }
 
 #[inline]
@@ -164,10 +153,11 @@ fn across(rt: &Runtime, runs: u16, [from, to]: [u16; 2], rule: &'static str) -> 
     Ok(())
 }
 
-/// Moves bytes on the calling thread. Every synchronous copy ends here: the seam for one that is large enough to be split over
-/// idle cores.
+/// Moves bytes before the call returns: on the calling thread, and on idle cores too if it is large. Every synchronous copy ends here.
 fn now(rt: &Runtime, api: Api, dst: &Span, src: &Span) -> Result<()> {
-    shift(dst.inner(rt), src.inner(rt), dst.len).or_else(|fault| gone(rt, fault, Some(dst), Some(src)))?;
+    // SAFETY: as in `shift`.
+    unsafe { rt.engine.copy(dst.inner(rt), src.inner(rt), dst.len) }
+        .or_else(|fault| gone(rt, fault, Some(dst), Some(src)))?;
     observer::tell(|o| o.accessed(api, &[src.range()], &[dst.range()]));
     Ok(())
 }

@@ -19,7 +19,7 @@ use toprope_engine::memory::Owner;
 
 use crate::error::Result;
 use crate::process::Runtime;
-use crate::{context, memory, refuse, stream, thread};
+use crate::{context, kernel, memory, refuse, stream, thread};
 
 pub mod info;
 pub mod limit;
@@ -267,6 +267,7 @@ fn tear_down(rt: &Runtime, device: &Device, mut sets: MutexGuard<'_, Sets>) {
         // Freed by the program meanwhile, or there already belongs to somebody who set the device again.
         memory::discard(rt, &block);
     }
+    kernel::binary::forget_device(rt, device.id);
     thread::unbind_device(device.id);
 }
 
@@ -283,13 +284,13 @@ pub fn get(rt: &Runtime) -> Result<i32> {
         return Ok(device.into());
     }
     // aclrtGetDevice#02, #04
-    Ok(thread::current(rt)?.device.into())
+    Ok(thread::current_device(rt)?.into())
 }
 
 /// aclrtSynchronizeDevice, aclrtSynchronizeDeviceWithTimeout: waits for every stream of the device of the current context.
 pub fn synchronize(rt: &Runtime, deadline: Option<Instant>) -> Result<()> {
     // aclrtSynchronizeDevice#01, #02
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     stream::sync::synchronize_device(rt, device, deadline)
 }
 

@@ -1,5 +1,8 @@
 //! What a failed call leaves behind: the code it returns, the message of `aclGetRecentErrMsg`, and the thread's last error.
 
+mod cause;
+pub(crate) mod log;
+
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
@@ -53,7 +56,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = sys::errors::code(self.0.code).map_or("unknown code", |c| c.name);
+        let name = sys::errors::error_name(self.0.code).unwrap_or("unknown code");
         write!(f, "{} ({}, {}) [{}]", self.0.text, self.0.code, name, self.0.rule)
     }
 }
@@ -65,7 +68,7 @@ impl std::error::Error for Error {}
 pub fn exhausted(error: AllocError, rule: &'static str, what: &str) -> Error {
     let text = match error {
         AllocError::Exhausted { asked, free } => format!("{what}: {asked} bytes asked, {free} bytes free"),
-        AllocError::Refused(errno) => format!("{what}: the system refused the memory, errno {errno}"),
+        AllocError::Refused(refusal) => format!("{what}: {refusal}"),
     };
     Error::new(sys::ACL_ERROR_RT_MEMORY_ALLOCATION, rule, text)
 }
@@ -124,10 +127,21 @@ impl Messages {
 /// Whether messages are kept per process (`err_msg_mode` "1") instead of per thread.
 pub static PER_PROCESS: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
+/// `EE1001: aclrtSetDevice: deviceId: 9 is not in [0, 7] (107001, ACL_ERROR_RT_INVALID_DEVICEID) [aclrtSetDevice#04]`: error
+/// class, function, argument, value and what is wanted, code, rule.
+fn render(api: Api, error: &Error) -> String {
+    let class = sys::errors::code(error.code()).map_or(UNKNOWN_CLASS, |code| code.report);
+    format!("{class}: {}: {error}", api.function().name)
+}
+
+/// The class of codes that no header has: a callback of the program may answer any.
+const UNKNOWN_CLASS: &str = "EH9999";
+
 /// Notes a failed call; the gate does this for every call.
 #[cold]
 pub(crate) fn record(api: Api, error: &Error) {
-    let text = format!("{}: {error}", api.function().name);
+    let text = cause::explain(api, error, render(api, error));
+    log::failed(api, error, &text);
     // A thread that is going away has no record left to write to.
     // aclrtGetLastError#05: only codes of the runtime layer count, not those of the ACL and GE layers.
     if matches!(error.code() / 1000, 107 | 207 | 507) {
@@ -139,6 +153,9 @@ pub(crate) fn record(api: Api, error: &Error) {
         let _ = RECENT.try_with(|recent| recent.borrow_mut().add(text));
     }
 }
+
+/// The calling thread has a context: what kept it from having one does not matter any more.
+pub(crate) use cause::bound;
 
 /// The messages since the last call, as a C string that lives until the next one; null when there are none.
 pub fn recent() -> *const std::ffi::c_char {

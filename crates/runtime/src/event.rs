@@ -3,7 +3,7 @@
 //!
 //! | made by | counted against the product's limit | reset, query, wait status | wait | times |
 //! |---|---|---|---|---|
-//! | aclrtCreateEvent | yes | query and wait status | yes | yes |
+//! | aclrtCreateEvent | yes | yes | yes | yes |
 //! | aclrtCreateEventWithFlag | yes | yes; reset with SYNC | with SYNC or EXTERNAL | with TIME_LINE |
 //! | aclrtCreateEventExWithFlag | no | none | with SYNC | with TIME_LINE |
 //!
@@ -206,7 +206,7 @@ fn offered(rt: &Runtime, flags: u32, rule: &'static str) -> Result<()> {
 }
 
 fn open(rt: &Runtime, form: Form, flags: u32, limit: &'static str) -> Result<u64> {
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let Some(id) = take_number(rt, device, form) else {
         return refuse!(
             sys::ACL_ERROR_RT_NO_EVENT_RESOURCE,
@@ -237,7 +237,7 @@ fn take_number(rt: &Runtime, device: u16, form: Form) -> Option<u32> {
 
 /// aclrtGetEventAvailNum: how many more the device of the current context has.
 pub fn available(rt: &Runtime) -> Result<u32> {
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let used = rt.events.numbers(device).map_or(0, |numbers| numbers.lock().used);
     Ok(rt.profile.product.max_events.saturating_sub(used))
 }
@@ -404,12 +404,12 @@ fn device_only(event: &Event, rule: &'static str) -> Result<()> {
 pub fn reset(rt: &Runtime, event: u64, stream: u64) -> Result<()> {
     let event = find(rt, event)?;
     let stream = stream::resolve(rt, stream)?;
-    if event.form != Form::Flagged {
-        // aclrtResetEvent#02: those of aclrtCreateEvent neither, which aclrtCreateEvent#06 leaves undefined.
+    // aclrtResetEvent#02, aclrtCreateEvent#06: those of aclrtCreateEvent are taken.
+    if event.form == Form::Extended {
         return refuse!(
             sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
             "aclrtResetEvent#03",
-            "event: event {} was not made by aclrtCreateEventWithFlag",
+            "event: event {} was made by aclrtCreateEventExWithFlag",
             event.id
         );
     }

@@ -13,6 +13,7 @@ use toprope_engine::queue::{self, Failure};
 
 use crate::error::{self, Result};
 use crate::handle::{Kind, Table};
+use crate::kernel::binary;
 use crate::process::{self, Runtime};
 use crate::{device, refuse};
 
@@ -32,6 +33,17 @@ pub struct Info {
     pub device: u32,
     /// The task's error code.
     pub code: u32,
+    /// Of a kernel.
+    pub kernel: Option<Kernel>,
+}
+
+/// What a callback is told of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel {
+    /// Its function's handle.
+    pub function: u64,
+    /// Its arguments: address and bytes.
+    pub arguments: (usize, usize),
 }
 
 /// No information. aclrtGetTaskIdFromExceptionInfo#01, #02
@@ -141,7 +153,11 @@ pub(crate) fn failed(stream: queue::Stream, failure: Failure) {
     let mut functions: Vec<ExceptionFn> = Vec::new();
     functions.extend(*rt.exceptions.set.lock());
     functions.extend_from_slice(&rt.exceptions.registered.lock());
-    if functions.is_empty() {
+    let report = rt.kernels.report(stream, failure);
+    // aclrtBinarySetExceptionCallback#06
+    let of_binary =
+        report.as_ref().and_then(|report| *rt.kernels.binaries.pin(report.binary)?.callback.lock());
+    if functions.is_empty() && of_binary.is_none() {
         return;
     }
     let origin = rt.exceptions.origins.lock().get(&stream.0).cloned();
@@ -151,12 +167,40 @@ pub(crate) fn failed(stream: queue::Stream, failure: Failure) {
         thread: origin.as_ref().map_or(UNKNOWN, |origin| origin.submitter.load(Ordering::Relaxed)),
         device: origin.as_ref().map_or(UNKNOWN, |origin| origin.device.into()),
         code: failure.code,
+        kernel: report
+            .as_ref()
+            .map(|report| Kernel { function: report.function, arguments: report.arguments }),
     });
     for func in functions {
         // SAFETY: the program registered the function for this argument, an opaque pointer.
         rt.engine.callback(stream, || unsafe { func(handle as *mut sys::aclrtExceptionInfo) });
     }
+    if let Some((func, word)) = of_binary {
+        let word = word as *mut std::ffi::c_void;
+        // SAFETY: as above; the word is the program's own, for this function.
+        rt.engine.callback(stream, || unsafe { func(handle as *mut sys::aclrtExceptionInfo, word) });
+    }
     rt.exceptions.infos.remove(handle);
+}
+
+/// aclrtGetArgsFromExceptionInfo: address and bytes of a kernel's arguments (#05). None for null, one whose callback is over, and a
+/// task that is no kernel (#01, #04).
+pub fn arguments(rt: &Runtime, handle: u64) -> Option<(usize, usize)> {
+    rt.exceptions.infos.pin(handle)?.kernel.map(|kernel| kernel.arguments)
+}
+
+/// aclrtGetFuncHandleFromExceptionInfo; None as of no information at all (#01).
+pub fn function(rt: &Runtime, handle: u64) -> Option<Result<u64>> {
+    let info = rt.exceptions.infos.pin(handle)?;
+    let Some(kernel) = info.kernel else {
+        return Some(refuse!(
+            sys::ACL_ERROR_RT_PARAM_INVALID,
+            "aclrtGetFuncHandleFromExceptionInfo#03",
+            "info: the task that failed is no kernel"
+        ));
+    };
+    let live = binary::function(rt, kernel.function, "aclrtGetFuncHandleFromExceptionInfo#04");
+    Some(live.map(|_| kernel.function))
 }
 
 /// aclrtGet…FromExceptionInfo: a field of the information, [`UNKNOWN`] for null and for one whose callback is over.
@@ -196,7 +240,8 @@ pub fn repair_error(rt: &Runtime, id: i32, try_repair: u8, kind: sys::aclrtError
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "aclrtRepairError#04",
-            "errorInfo: errorType {kind} is neither ACL_RT_NO_ERROR nor ACL_RT_ERROR_MEMORY"
+            "errorInfo: errorType {} is neither ACL_RT_NO_ERROR nor ACL_RT_ERROR_MEMORY",
+            sys::enums::aclrtErrorType.show(kind)
         );
     }
     Ok(())

@@ -72,6 +72,8 @@ pub enum Kind {
     Exception = 17,
     /// `aclDataBuffer`
     DataBuffer = 18,
+    /// `aclrtBinary`
+    BinaryData = 24,
 }
 
 impl Kind {
@@ -80,7 +82,7 @@ impl Kind {
         use Kind::*;
         [
             Context, Stream, Event, Notify, CntNotify, Label, LabelList, Binary, Function, Args, Param,
-            Physical, Pool, Model, TaskGroup, Allocator, Exception, DataBuffer,
+            Physical, Pool, Model, TaskGroup, Allocator, Exception, DataBuffer, BinaryData,
         ]
         .into_iter()
         .find(|kind| word >> KIND_SHIFT == *kind as u64)

@@ -79,7 +79,8 @@ pub fn register(rt: &Runtime, addr: usize, size: u64, kind: sys::aclrtHostRegist
         return refuse!(
             sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
             if kind & !reserved == 0 { "aclrtHostRegister#09" } else { "aclrtHostRegister#08" },
-            "type: {kind:#x}; only ACL_HOST_REGISTER_MAPPED (0) is possible"
+            "type: {}; only ACL_HOST_REGISTER_MAPPED (0) is possible",
+            sys::enums::aclrtHostRegisterType.show(kind)
         );
     }
     let registration = add(rt, range, MAPPED)?;
@@ -152,7 +153,7 @@ impl Range {
 
 fn add(rt: &Runtime, range: Range, flags: u32) -> Result<Registration> {
     // aclrtHostRegisterV2#12; the older call needs a device just as well.
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     let mut registrations = rt.host.registrations.lock();
     if let Some((base, earlier)) = overlapping(rt, &mut registrations, range) {
         return refuse!(
@@ -228,8 +229,8 @@ fn overlapping(
 
 /// The block of aclrtMallocHost around a range; None for memory of the program. All else cannot be registered (ours).
 fn pinned_around(rt: &Runtime, range: Range) -> Result<Option<Block>> {
-    match (rt.space.arena(range.base), rt.space.arena(range.last())) {
-        (None, None) => {
+    match rt.space.entered(range.base, range.last()) {
+        None => {
             if mapped(range) {
                 return Ok(None);
             }
@@ -241,7 +242,7 @@ fn pinned_around(rt: &Runtime, range: Range) -> Result<Option<Block>> {
                 range.size
             )
         }
-        (first, _) => match rt.space.find(range.base) {
+        Some(owner) => match rt.space.find(range.base) {
             Some(block) if block.owner == Owner::Pinned && range.last() - block.base < block.usable => {
                 Ok(Some(block))
             }
@@ -251,7 +252,7 @@ fn pinned_around(rt: &Runtime, range: Range) -> Result<Option<Block>> {
                 "ptr: {:#x} + {:#x} is not host memory ({}); wanted is memory of the program or one block of aclrtMallocHost",
                 range.base,
                 range.size,
-                first.map_or("unknown".to_owned(), |owner| format!("{owner:?}"))
+                memory::place::words(owner)
             ),
         },
     }
@@ -361,7 +362,8 @@ pub fn mem_map_capabilities(
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "aclrtHostMemMapCapabilities#02",
-            "hacType: {part} is no aclrtHacType (0 to {})",
+            "hacType: {}; wanted is 0 to {}",
+            sys::enums::aclrtHacType.show(part),
             sys::ACL_RT_HAC_TYPE_CCU
         );
     }

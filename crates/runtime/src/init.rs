@@ -166,7 +166,14 @@ fn c_text(config: &Config) -> CString {
 }
 
 fn stopped(rule: &'static str, what: &str, kind: u32, code: i32) -> Error {
-    Error::new(code, rule, format!("the {what} callback of type {kind} answered {code}"))
+    Error::new(
+        code,
+        rule,
+        format!(
+            "the {what} callback of type {} answered {code}",
+            sys::enums::aclRegisterCallbackType.show(kind)
+        ),
+    )
 }
 
 /// Ends what aclInit set up. Called while this thread is starting or ending, so that no other aclInit comes between.

@@ -67,7 +67,7 @@ pub fn create_list(rt: &Runtime, labels: &[u64]) -> Result<u64> {
     for label in labels {
         find(rt, *label)?;
     }
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     let handle = rt.labels.lists.insert(LabelList { labels: labels.into() });
     observer::tell(|o| o.born(Kind::LabelList, handle));
     Ok(handle)
@@ -123,7 +123,7 @@ pub fn switch_by_index(rt: &Runtime, addr: usize, max: u32, list: u64, stream: u
             list.labels.len()
         );
     }
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     stream::in_context(rt, &stream, "aclrtSwitchLabelByIndex#09")?;
     in_no_model(&stream, "aclrtSwitchLabelByIndex#08")
 }

@@ -20,6 +20,7 @@ pub mod generated;
 pub mod handle;
 pub mod host;
 pub mod init;
+pub mod kernel;
 pub mod label;
 pub mod log;
 pub mod managed;

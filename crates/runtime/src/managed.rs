@@ -105,7 +105,7 @@ pub fn alloc(rt: &Runtime, size: u64, flag: u32) -> Result<usize> {
         return refuse!(sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtMemAllocManaged#04", "size: must not be 0");
     }
     // *#03
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     let used = rt.space.usage(Owner::Managed).used;
     let rounded = size.checked_next_multiple_of(PAGE as u64).filter(|size| *size <= MANAGED_BYTES);
     let block = rounded

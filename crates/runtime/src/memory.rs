@@ -1,7 +1,7 @@
 //! Chapters 11-01 and 11-02: memory of devices and pinned host memory; who owns an address ([`place`]) for every copy.
 //!
 //! A device's memory is one pool from which pages of any kind are cut (ours: no page gives the size of the pools); a block
-//! takes whole pages of it ([`ledger`]).
+//! takes whole pages of it ([`ledger`]). Pinned memory is at most what the machine has (ours; `process::layout`).
 
 pub mod config;
 pub mod info;
@@ -10,7 +10,7 @@ pub mod place;
 pub mod policy;
 
 use ascendcl_sys as sys;
-use toprope_engine::memory::{AllocError, Block, Owner, Page};
+use toprope_engine::memory::{AllocError, Block, Owner, Page, Refusal};
 
 use crate::error::Result;
 use crate::process::Runtime;
@@ -136,7 +136,7 @@ fn device(
             "size: {size} and its padding are more than an address can count"
         );
     };
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let wish = config::read(rt, cfg, Some(device), false, rules.unparsable, rules.device_id)?;
     policy.supported(rt)?;
     let tag = u64::from(wish.module) | policy.tag() | flags;
@@ -173,7 +173,7 @@ fn cut(rt: &Runtime, rules: &Rules, ask: &Ask, page: Page) -> Result<usize> {
             rt.ledger.give(ask.device, pages, ask.tag);
             match error {
                 AllocError::Exhausted { free, .. } => exhausted(rules, ask, page, free),
-                AllocError::Refused(errno) => refused(rules, ask.size, errno),
+                AllocError::Refused(refusal) => refused(rules, ask.size, refusal, DEVICE_HINT),
             }
         }
     }
@@ -192,13 +192,13 @@ fn exhausted<T>(rules: &Rules, ask: &Ask, page: Page, free: u64) -> Result<T> {
 }
 
 #[cold]
-fn refused<T>(rules: &Rules, size: usize, errno: i32) -> Result<T> {
-    refuse!(
-        sys::ACL_ERROR_RT_MEMORY_ALLOCATION,
-        rules.exhausted,
-        "size: the system refused {size} bytes: errno {errno}"
-    )
+fn refused<T>(rules: &Rules, size: usize, refusal: Refusal, hint: &str) -> Result<T> {
+    refuse!(sys::ACL_ERROR_RT_MEMORY_ALLOCATION, rules.exhausted, "size: {size} bytes asked; {refusal}{hint}")
 }
+
+/// What a user can do about it.
+const DEVICE_HINT: &str =
+    "; a device needs twice its memory in addresses, less with a smaller TOPROPE_DEVICE_MEMORY";
 
 fn not_zero(size: usize, rules: &Rules) -> Result<()> {
     if size == 0 {
@@ -222,7 +222,7 @@ fn host(rt: &Runtime, size: usize, cfg: &Config) -> Result<usize> {
     not_zero(size, rules)?;
     if rt.profile.form == Form::RootComplex {
         // aclrtMallocHost#07, #10, aclrtMallocHostWithCfg#07: device memory, normal pages, no padding.
-        let device = thread::current(rt)?.device;
+        let device = thread::current_device(rt)?;
         let wish = config::read(rt, cfg, Some(device), true, rules.unparsable, rules.device_id)?;
         let tag = u64::from(wish.module) | tag::HOST;
         let ask = Ask { device, size, usable: size, tag };
@@ -242,7 +242,7 @@ fn host(rt: &Runtime, size: usize, cfg: &Config) -> Result<usize> {
             rules.exhausted,
             "size: {size} bytes of pinned host memory asked, {free} bytes free"
         ),
-        Err(AllocError::Refused(errno)) => refused(rules, size, errno),
+        Err(AllocError::Refused(refusal)) => refused(rules, size, refusal, ""),
     }
 }
 

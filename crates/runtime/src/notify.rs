@@ -104,7 +104,7 @@ pub fn create(rt: &Runtime, flag: u64) -> Result<u64> {
             rt.profile.product.key
         );
     }
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let limit = rt.profile.product.max_notifies;
     let Some(id) = take_number(&rt.notifies.numbers, device, limit) else {
         return refuse!(
@@ -138,7 +138,7 @@ fn invalid<T>(handle: u64) -> Result<T> {
 pub fn destroy(rt: &Runtime, handle: u64) -> Result<()> {
     find(rt, handle)?;
     // aclrtDestroyNotify#03
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     if rt.notifies.live.remove(handle).is_none() {
         return invalid(handle);
     }
@@ -220,7 +220,7 @@ pub fn batch_reset(rt: &Runtime, handles: &[u64]) -> Result<()> {
         return refuse!(sys::ACL_ERROR_RT_PARAM_INVALID, "aclrtNotifyBatchReset#02", "num: must not be 0");
     }
     let notifies = handles.iter().map(|handle| find(rt, *handle)).collect::<Result<Vec<_>>>()?;
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     notifies.iter().for_each(|notify| notify.cell.0.store(0, Ordering::Release));
     Ok(())
 }

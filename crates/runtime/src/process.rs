@@ -17,9 +17,9 @@ use crate::handle::{Kind, Table};
 use crate::init::Init;
 use crate::memory::ledger::Ledger;
 use crate::observer;
-use crate::profile::{Check, Profile, Request};
+use crate::profile::{Check, Form, Profile, Request, misspelt};
 use crate::system::System;
-use crate::{allocator, callback, event, host, label, managed, notify, stream, symbol, timeout};
+use crate::{allocator, callback, event, host, kernel, label, managed, notify, stream, symbol, timeout};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -73,6 +73,8 @@ pub struct Runtime {
     pub managed: managed::Managed,
     /// Device variables.
     pub symbols: symbol::Symbols,
+    /// Kernels and their binaries.
+    pub kernels: kernel::Kernels,
     /// Memory allocators of the program.
     pub allocators: allocator::Allocators,
     /// Live labels.
@@ -107,7 +109,13 @@ fn start() -> Result<&'static Runtime> {
 }
 
 fn make() -> std::result::Result<Runtime, Refused> {
-    let mut profile = Profile::resolve(&Request::from_env()).map_err(|text| {
+    for (name, _) in std::env::vars_os() {
+        if let Some(text) = name.to_str().and_then(misspelt) {
+            eprintln!("toprope: {text}");
+        }
+    }
+    let request = Request::from_env();
+    let mut profile = Profile::resolve(&request).map_err(|text| {
         // Nothing else tells a program's user why every call fails.
         eprintln!("toprope: {text}");
         Refused { code: sys::ACL_ERROR_INVALID_PARAM, text }
@@ -120,13 +128,21 @@ fn make() -> std::result::Result<Runtime, Refused> {
     toprope_engine::fault::install();
     let space = Space::new(layout(&profile)).map_err(|error| {
         let text = match error {
-            AllocError::Refused(errno) => format!("the system refused the address space: errno {errno}"),
+            AllocError::Refused(refusal) => format!("memory: {refusal}"),
             AllocError::Exhausted { asked, free } => {
                 format!("{asked} bytes of address space asked, {free} free")
             }
         };
         Refused { code: sys::ACL_ERROR_RT_MEMORY_ALLOCATION, text }
     })?;
+    if request.guard.as_deref() == Some("on") && !space.guarded() {
+        // It was asked for, so its absence is told; by default it is a help that not every machine gives.
+        let why = match profile.form {
+            Form::RootComplex => "the device is the host, so there is nothing to keep apart",
+            Form::Endpoint => "the processor or system has no memory protection key for it",
+        };
+        eprintln!("toprope: TOPROPE_GUARD=on has no effect: {why}");
+    }
     let engine = Engine::new(queue::Config {
         max_streams: profile
             .product
@@ -170,6 +186,7 @@ fn make() -> std::result::Result<Runtime, Refused> {
         host: host::Registry::default(),
         managed: managed::Managed::new(),
         symbols: symbol::Symbols::default(),
+        kernels: kernel::Kernels::new(),
         allocators: allocator::Allocators::new(),
         labels: label::Labels::new(),
         notifies: notify::Notifies::new(profile.devices),
@@ -179,8 +196,15 @@ fn make() -> std::result::Result<Runtime, Refused> {
 
 /// Room for streams that were destroyed and do not count any more, while a task of theirs still runs.
 const DRAINING: u32 = 4096;
-/// Most pinned host memory: all addresses that the arena may take; the machine's own memory is the real limit (ours).
-const PINNED_BYTES: u64 = 1 << 40;
+/// Most pinned host memory of a process, in bytes. ours: it is page-locked on a real system, so that there is no more of it than
+/// the machine has memory; a setting of its own would say no more.
+fn pinned_bytes() -> u64 {
+    // SAFETY: asks for two numbers.
+    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let bytes = u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(page).unwrap_or(0));
+    bytes.clamp(1 << 30, 1 << 40)
+}
+
 /// The managed window. Source: aclrtMemManagedPrefetchAsync, chapter 26.
 pub const MANAGED_BASE: usize = 0x900_0000_0000;
 /// Its size, 3 TB as the page writes it, taken as 3 TiB.
@@ -191,7 +215,7 @@ fn layout(profile: &Profile) -> Layout {
         // A list of visible devices may leave none; the arena of one is reserved all the same.
         devices: profile.devices.max(1),
         device_bytes: profile.device_memory,
-        pinned_bytes: PINNED_BYTES,
+        pinned_bytes: pinned_bytes(),
         // The checker keeps host code off pinned pages for a while.
         mirror_pinned: profile.check != Check::Off,
         guard: profile.guard,

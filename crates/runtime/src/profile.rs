@@ -23,6 +23,20 @@ impl Form {
     }
 }
 
+/// What is printed to the standard error of failed calls; their codes and `aclGetRecentErrMsg` are the same whatever it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Log {
+    /// Nothing.
+    Off,
+    /// What this version or the product does not have, once for each function.
+    #[default]
+    Missing,
+    /// Every failed call, but for questions whose answer programs handle.
+    Error,
+    /// Every failed call.
+    Info,
+}
+
 /// What a process runs on.
 #[derive(Clone, Debug)]
 pub struct Profile {
@@ -43,6 +57,8 @@ pub struct Profile {
     pub guard: bool,
     /// What the checker does with what it finds.
     pub check: Check,
+    /// What is printed of failed calls.
+    pub log: Log,
     /// Draws the order in which ready streams run; None: by priority, first come first served.
     pub seed: Option<u64>,
 }
@@ -90,8 +106,60 @@ pub struct Request {
     pub guard: Option<String>,
     /// `TOPROPE_CHECK`: `off` (default), `warn` or `strict`.
     pub check: Option<String>,
+    /// `TOPROPE_LOG`: `off`, `error` or `info`.
+    pub log: Option<String>,
     /// `TOPROPE_SEED`: a number; none by default.
     pub seed: Option<String>,
+}
+
+/// The variables that this project reads.
+pub const VARIABLES: [&str; 13] = [
+    "TOPROPE_PRODUCT",
+    "TOPROPE_SOC",
+    "TOPROPE_FORM",
+    "TOPROPE_CANN",
+    "TOPROPE_DEVICES",
+    "TOPROPE_DEVICE_MEMORY",
+    "TOPROPE_GUARD",
+    "TOPROPE_LOG",
+    "TOPROPE_SEED",
+    // Read by the Python module too.
+    "TOPROPE_CHECK",
+    // Read by the checker.
+    "TOPROPE_REPORT",
+    "TOPROPE_SUPPRESS",
+    "TOPROPE_CHECK_NOTE",
+];
+
+/// Beginnings of variables that the project's own tests use.
+const OF_TESTS: [&str; 3] = ["TOPROPE_TEST_", "TOPROPE_STRESS_", "TOPROPE_LOOM_"];
+
+/// What to say about a variable that looks like one of ours and is none; None if there is nothing to say.
+pub fn misspelt(name: &str) -> Option<String> {
+    let ours = VARIABLES.contains(&name) || OF_TESTS.iter().any(|start| name.starts_with(start));
+    if ours || !name.starts_with("TOPROPE_") {
+        return None;
+    }
+    let nearest = VARIABLES.into_iter().min_by_key(|known| distance(&name.to_ascii_uppercase(), known))?;
+    Some(format!("the variable {name} means nothing; the nearest that does is {nearest}"))
+}
+
+/// How many bytes must be put in, taken out or changed to make one name of the other.
+fn distance(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.bytes().enumerate() {
+        let mut before = i;
+        let mut left = i + 1;
+        for (cell, b) in row.iter_mut().skip(1).zip(to.bytes()) {
+            let here = (before + usize::from(a != b)).min(*cell + 1).min(left + 1);
+            before = std::mem::replace(cell, here);
+            left = here;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
 }
 
 impl Request {
@@ -107,6 +175,7 @@ impl Request {
             device_memory: get("TOPROPE_DEVICE_MEMORY"),
             guard: get("TOPROPE_GUARD"),
             check: get("TOPROPE_CHECK"),
+            log: get("TOPROPE_LOG"),
             seed: get("TOPROPE_SEED"),
         }
     }
@@ -185,6 +254,13 @@ impl Profile {
             Some(text) => Check::parse(text)
                 .ok_or_else(|| format!("'{text}' is no check setting; valid: off, warn, strict"))?,
         };
+        let log = match request.log.as_deref() {
+            None => Log::default(),
+            Some("off") => Log::Off,
+            Some("error") => Log::Error,
+            Some("info") => Log::Info,
+            Some(text) => return Err(format!("'{text}' is no log setting; valid: off, error, info")),
+        };
         let seed = match request.seed.as_deref() {
             None => None,
             Some(text) => match text.parse() {
@@ -192,7 +268,7 @@ impl Profile {
                 Err(_) => return Err(format!("'{text}' is no seed; valid: 0 to {}", u64::MAX)),
             },
         };
-        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, check, seed })
+        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, check, log, seed })
     }
 
     /// The product's place in `spec/products.csv`.
@@ -205,6 +281,11 @@ impl Profile {
     pub fn supports(&self, api: Api) -> bool {
         api.function().support >> self.index & 1 == 1
     }
+}
+
+/// Whether host code can be kept out of device memory on this machine: it takes a protection key.
+pub fn can_guard() -> bool {
+    toprope_engine::memory::can_guard()
 }
 
 const MIB: u64 = 1 << 20;

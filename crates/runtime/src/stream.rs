@@ -115,12 +115,16 @@ impl Stream {
     }
 
     /// Drops the tasks that have not begun. A copy that runs gets some time to end, since the program is about to free its
-    /// memory; a function of the program that runs, which may be waiting for this very thread, is not waited for any longer.
+    /// memory; a kernel that runs on is given up; a function of the program that runs, which may be waiting for this very thread, is not
+    /// waited for any longer.
     pub(crate) fn cut_short(&self, rt: &Runtime) {
         const GRACE: Duration = Duration::from_millis(50);
         let running = rt.engine.discard(self.queue);
-        if rt.engine.wait(running, Instant::now().checked_add(GRACE)) == queue::Waited::Done {
-            observer::tell(|o| o.host_ordered(running));
+        match rt.engine.wait(running, Instant::now().checked_add(GRACE)) {
+            queue::Waited::Done => observer::tell(|o| o.host_ordered(running)),
+            queue::Waited::TimedOut => {
+                rt.engine.abandon(self.queue, sys::ACL_ERROR_RT_STREAM_ABORT as u32);
+            }
         }
     }
 

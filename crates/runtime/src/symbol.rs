@@ -1,6 +1,7 @@
 //! Device variables: chapter 11-11, and the registration function behind it (`spec/registration.csv`).
 //!
-//! A variable is known by the address of its shadow on the host. Without a device binary it lives in the runtime alone: each
+//! A variable is known by the address of its shadow on the host. One of a device binary lives in the instance that each device has
+//! of the binary ([`binary`]). Without one it lives in the runtime alone: each
 //! device has a copy of its own ([`Owner::Image`]), made at the first use there and starting with the bytes that the
 //! shadow held when it was registered. A reset of the device frees the copy; the next use makes a fresh one.
 //!
@@ -16,6 +17,7 @@ use toprope_engine::memory::{self, Block, Owner, Page};
 use crate::copy::{self, SymbolCopy};
 use crate::error::{Result, exhausted};
 use crate::generated::api::Api;
+use crate::kernel::binary;
 use crate::process::Runtime;
 use crate::{bytes, observer, refuse, stream, thread};
 
@@ -29,10 +31,32 @@ pub struct Symbols {
 struct Variable {
     name: String,
     size: usize,
+    home: Home,
+}
+
+/// Where a variable lives.
+enum Home {
+    /// In a device binary: its handle, and the variable's place in it.
+    Binary(u64, usize),
+    /// In the runtime alone.
+    Own(Copies),
+}
+
+/// The copies of a variable without a binary.
+struct Copies {
     /// The bytes it starts with; zeros follow.
     initial: Vec<u8>,
     /// Its copy on each device that has used it.
     images: Mutex<Vec<(u16, Block)>>,
+}
+
+impl Symbols {
+    /// Forgets the variables of a binary.
+    pub(crate) fn forget(&self, binary: u64) {
+        let lives_there =
+            |variable: &Variable| matches!(variable.home, Home::Binary(handle, _) if handle == binary);
+        self.variables.write().retain(|_, variable| !lives_there(variable));
+    }
 }
 
 /// Longest name, in characters. rtRegisterVariable
@@ -43,13 +67,6 @@ const RULE: &str = "rtRegisterVariable";
 
 /// rtRegisterVariable. Whatever is wrong only leaves the variable unregistered; the error says why.
 pub fn register_variable(rt: &Runtime, binary: u64, host: usize, name: &[u8], size: usize) -> Result<()> {
-    if binary != 0 {
-        return refuse!(
-            sys::ACL_ERROR_RT_INVALID_HANDLE,
-            RULE,
-            "binHandle: {binary:#x} is no registered device binary"
-        );
-    }
     let invalid = |text: String| refuse!(sys::ACL_ERROR_RT_PARAM_INVALID, RULE, "{text}");
     if host == 0 {
         return invalid("hostVar: must not be null".to_owned());
@@ -67,12 +84,22 @@ pub fn register_variable(rt: &Runtime, binary: u64, host: usize, name: &[u8], si
     if rt.symbols.variables.read().contains_key(&host) {
         return Ok(());
     }
-    let variable = Variable {
-        name: String::from_utf8_lossy(name).into_owned(),
-        size,
-        initial: capture(host, size),
-        images: Mutex::default(),
+    let name = String::from_utf8_lossy(name).into_owned();
+    let home = if binary == 0 {
+        Home::Own(Copies { initial: capture(host, size), images: Mutex::default() })
+    } else {
+        let owner = binary::resolve(rt, binary, RULE)?;
+        let Some(index) = owner.image.variable(&name) else {
+            return invalid(format!("deviceVarName: {name} is no variable of the binary"));
+        };
+        // ours: the device's variable must have the bytes that are said to be there.
+        let has = owner.image.variables[index].size;
+        if size > has {
+            return invalid(format!("size: {size} bytes; variable {name} of the binary has {has}"));
+        }
+        Home::Binary(binary, index)
     };
+    let variable = Variable { name, size, home };
     rt.symbols.variables.write().entry(host).or_insert_with(|| Arc::new(variable));
     Ok(())
 }
@@ -121,8 +148,22 @@ fn find(
 }
 
 impl Variable {
+    /// Its address on a device.
+    fn address(&self, rt: &Runtime, device: u16) -> Result<usize> {
+        match &self.home {
+            Home::Own(copies) => Ok(copies.on(rt, device, self)?.base),
+            Home::Binary(handle, index) => {
+                let binary = binary::resolve(rt, *handle, RULE)?;
+                let offset = binary.image.variables[*index].offset;
+                Ok(binary.load(rt, device)?.base() + offset)
+            }
+        }
+    }
+}
+
+impl Copies {
     /// The copy on a device, made if need be.
-    fn image(&self, rt: &Runtime, device: u16) -> Result<Block> {
+    fn on(&self, rt: &Runtime, device: u16, variable: &Variable) -> Result<Block> {
         let mut images = self.images.lock();
         if let Some(at) = images.iter().position(|(owner, _)| *owner == device) {
             let block = images[at].1;
@@ -132,27 +173,28 @@ impl Variable {
             }
             images.swap_remove(at);
         }
-        let block = match rt.space.alloc(Owner::Image(device), self.size, self.size, ALIGN, Page::Normal, 0) {
+        let size = variable.size;
+        let block = match rt.space.alloc(Owner::Image(device), size, size, ALIGN, Page::Normal, 0) {
             Ok(block) => block,
             Err(error) => {
-                let what = format!("device {device}, variable {}", self.name);
+                let what = format!("device {device}, variable {}", variable.name);
                 return Err(exhausted(error, "*#07", &what));
             }
         };
         observer::tell(|o| o.allocated(&block));
-        self.fill(rt, &block);
+        self.fill(rt, &block, size);
         images.push((device, block));
         Ok(block)
     }
 
     /// Gives a new copy its first bytes.
-    fn fill(&self, rt: &Runtime, block: &Block) {
+    fn fill(&self, rt: &Runtime, block: &Block, size: usize) {
         let to = rt.space.inner(block.base);
         let initial = self.initial.len();
         // SAFETY: the block was made just now and nobody knows it yet; `initial` is at most its size.
         let copied = unsafe { memory::copy(to, self.initial.as_ptr() as usize, initial) };
         // SAFETY: as above.
-        let filled = unsafe { memory::fill(to + initial, 0, self.size - initial) };
+        let filled = unsafe { memory::fill(to + initial, 0, size - initial) };
         debug_assert!(copied.is_ok() && filled.is_ok(), "a live block is mapped");
     }
 }
@@ -160,7 +202,13 @@ impl Variable {
 /// aclrtGetSymbolAddress: on the current device (#02).
 pub fn get_address(rt: &Runtime, symbol: usize) -> Result<usize> {
     let (variable, device) = find(rt, symbol, "aclrtGetSymbolAddress#06", "aclrtGetSymbolAddress#05")?;
-    Ok(variable.image(rt, device)?.base)
+    variable.address(rt, device)
+}
+
+/// rtSymbolLookup: address on the current device and registered size.
+pub fn lookup(rt: &Runtime, symbol: usize) -> Result<(usize, usize)> {
+    let (variable, device) = find(rt, symbol, "rtSymbolLookup", "rtSymbolLookup")?;
+    Ok((variable.address(rt, device)?, variable.size))
 }
 
 /// aclrtGetSymbolSize.
@@ -230,7 +278,7 @@ impl Part {
                 variable.name
             );
         }
-        Ok(variable.image(rt, device)?.base + self.offset)
+        Ok(variable.address(rt, device)? + self.offset)
     }
 }
 
@@ -247,7 +295,8 @@ fn direction(
     refuse!(
         sys::ACL_ERROR_INVALID_PARAM,
         rule,
-        "kind: {kind}; only {name} ({way}) and ACL_MEMCPY_DEFAULT (4) are possible"
+        "kind: {}; only {name} ({way}) and ACL_MEMCPY_DEFAULT (4) are possible",
+        sys::enums::aclrtMemcpyKind.show(kind)
     )
 }
 

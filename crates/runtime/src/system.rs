@@ -38,7 +38,13 @@ pub(crate) fn option(option: u32, count: usize, rule: &'static str) -> Result<us
     match usize::try_from(option).ok().filter(|at| *at < count) {
         Some(at) => Ok(at),
         None => {
-            refuse!(sys::ACL_ERROR_INVALID_PARAM, rule, "opt: {option} is not in [0, {}]", count - 1)
+            refuse!(
+                sys::ACL_ERROR_INVALID_PARAM,
+                rule,
+                "opt: {}; wanted is one of {}",
+                sys::enums::aclSysParamOpt.show(option),
+                sys::enums::aclSysParamOpt.all()
+            )
         }
     }
 }
@@ -79,7 +85,8 @@ fn core_type(kind: u32, rule: &'static str) -> Result<usize> {
         _ => refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             rule,
-            "type: {kind} is neither 0 (cube cores) nor 1 (vector cores)"
+            "type: {} is neither cube nor vector cores",
+            sys::enums::aclrtDevResLimitType.show(kind)
         ),
     }
 }

@@ -16,18 +16,22 @@ use crate::refuse;
 struct Binding {
     /// The context that aclrtSetCurrentContext or aclrtCreateContext made current, 0 if none.
     explicit: u64,
+    /// That context's device.
+    explicit_device: u16,
     /// The device that aclrtSetDevice selected; its default context serves when there is no explicit one.
     device: Option<u16>,
 }
 
+const NOTHING: Binding = Binding { explicit: 0, explicit_device: 0, device: None };
+
 thread_local! {
     static LAST_TASK: Cell<u32> = const { Cell::new(0) };
-    static BINDING: Cell<Binding> = const { Cell::new(Binding { explicit: 0, device: None }) };
+    static BINDING: Cell<Binding> = const { Cell::new(NOTHING) };
 }
 
 fn get() -> Binding {
     // A thread whose locals are gone already is bound to nothing.
-    BINDING.try_with(Cell::get).unwrap_or(Binding { explicit: 0, device: None })
+    BINDING.try_with(Cell::get).unwrap_or(NOTHING)
 }
 
 fn set(binding: Binding) {
@@ -36,13 +40,15 @@ fn set(binding: Binding) {
 
 /// Selects a device: its default context becomes current. aclrtSetDevice#08: an explicit context is dropped.
 pub fn bind_device(rt: &Runtime, device: u16) {
-    set(Binding { explicit: 0, device: Some(device) });
+    crate::error::bound();
+    set(Binding { device: Some(device), ..NOTHING });
     observer::tell(|o| o.bound(current_handle(rt), Some(device)));
 }
 
 /// Makes a context current.
 pub fn bind_context(context: u64, device: u16) {
-    set(Binding { explicit: context, ..get() });
+    crate::error::bound();
+    set(Binding { explicit: context, explicit_device: device, ..get() });
     observer::tell(|o| o.bound(context, Some(device)));
 }
 
@@ -99,6 +105,19 @@ pub fn current(rt: &Runtime) -> Result<Pin<'_, Context>> {
         Some(context) => Ok(context),
         None => no_context(rt),
     }
+}
+
+/// The device of the calling thread's current context. As [`current`], without holding the context: two loads instead of two
+/// atomic updates, which is a third of the cost of a small synchronous copy.
+#[inline]
+pub fn current_device(rt: &Runtime) -> Result<u16> {
+    let binding = get();
+    let (context, device) = match binding.device.and_then(|device| rt.devices.get(usize::from(device))) {
+        _ if binding.explicit != 0 => (binding.explicit, binding.explicit_device),
+        Some(device) => (device.primary(), device.id),
+        None => return Ok(current(rt)?.device),
+    };
+    if rt.contexts.contains(context) { Ok(device) } else { no_context(rt) }
 }
 
 #[cold]

@@ -1,6 +1,7 @@
 //! Time limits of operators (chapter 12) and of waits for events (chapter 07): one setting each per process.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use ascendcl_sys as sys;
 
@@ -24,6 +25,15 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
+    /// The longest that an operator may take; None is for ever.
+    pub(crate) fn operator(&self, rt: &Runtime) -> Option<Duration> {
+        match self.op_execute_us.load(Ordering::Relaxed) {
+            0 => Some(Duration::from_millis(rt.profile.product.op_timeout_default_ms.into())),
+            u64::MAX => None,
+            us => Some(Duration::from_micros(us)),
+        }
+    }
+
     /// aclrtStreamWaitEvent#05: the limit of waits that are added now, in milliseconds; 0 is none.
     #[inline]
     pub fn op_wait_ms(&self) -> u32 {

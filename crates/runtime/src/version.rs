@@ -40,7 +40,8 @@ pub fn of_cann_package(name: sys::aclCANNPackageName) -> Result<(String, [String
         return refuse!(
             sys::ACL_ERROR_INVALID_PARAM,
             "aclsysGetCANNVersion#02",
-            "name: {name} is no value of aclCANNPackageName"
+            "name: {}",
+            sys::enums::aclCANNPackageName.show(name)
         );
     };
     let text = text_of(package, ["aclsysGetCANNVersion#03", "ours: version length"])?;

@@ -20,5 +20,5 @@ pub use generated::consts::*;
 pub use generated::errors::*;
 pub use generated::functions::{NAMES, Table};
 pub use generated::types::*;
-pub use generated::{consts, errors, types};
+pub use generated::{consts, enums, errors, types};
 pub use load::{LIBRARY, LoadError};

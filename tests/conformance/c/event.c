@@ -117,6 +117,16 @@ static void kinds(void) {
     CHECK_EQ(aclrtStreamWaitEvent(stream, no_sync), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     CHECK_EQ(aclrtStreamWaitEvent(stream, no_sync_ex), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     CHECK_EQ(aclrtResetEvent(no_sync, stream), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    // aclrtResetEvent#02: one of aclrtCreateEvent is taken.
+    {
+        aclrtEvent created = NULL;
+        CHECK_OK(aclrtCreateEvent(&created));
+        CHECK_OK(aclrtRecordEvent(created, stream));
+        CHECK_OK(aclrtStreamWaitEvent(stream, created));
+        CHECK_OK(aclrtResetEvent(created, stream));
+        CHECK_OK(aclrtSynchronizeStream(stream));
+        CHECK_OK(aclrtDestroyEvent(created));
+    }
     // aclrtResetEvent#01, #05: record, wait, reset, and again.
     CHECK_EQ(aclrtResetEvent(NULL, stream), ACL_ERROR_INVALID_PARAM);
     CHECK_OK(aclrtRecordEvent(sync, stream));

@@ -88,9 +88,12 @@ def test_overflow_status(stream, on_device):
     assert acl.rt.reset_overflow_status(12345) == acl.ACL_ERROR_RT_INVALID_HANDLE
 
 
-def test_events_order_two_streams(stream, on_device, host):
+@pytest.mark.parametrize(
+    "create", [acl.rt.create_event, lambda: acl.rt.create_event_with_flag(acl.ACL_EVENT_SYNC)]
+)
+def test_events_order_two_streams(create, stream, on_device, host):
     other, _ = acl.rt.create_stream()
-    event, ret = acl.rt.create_event_with_flag(acl.ACL_EVENT_SYNC)
+    event, ret = create()
     assert ret == 0
     source, block, target = host(1 << 20), on_device(1 << 20), host(1 << 20, bytes(1 << 20))
     assert acl.rt.memset(source, 1 << 20, 9, 1 << 20) == 0
@@ -105,8 +108,10 @@ def test_events_order_two_streams(stream, on_device, host):
     assert acl.rt.query_event_wait_status(event) == (acl.ACL_EVENT_WAIT_STATUS_COMPLETE, 0)
     assert acl.rt.synchronize_event(event) == 0
     assert acl.rt.synchronize_event_with_timeout(event, 1000) == 0
+    # aclrtResetEvent#02, #05
     assert acl.rt.reset_event(event, stream) == 0
     assert acl.rt.synchronize_stream(stream) == 0
+    assert acl.rt.query_event_status(event) == (acl.ACL_EVENT_RECORDED_STATUS_NOT_READY, 0)
     assert acl.rt.destroy_event(event) == 0
     for code in (
         acl.rt.destroy_event(event),

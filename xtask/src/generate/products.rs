@@ -71,6 +71,7 @@ fn product(out: &mut String, spec: &Spec, row: Row<'_>) -> Result<()> {
         "bandwidth_policy",
         "va_flag",
         "copy_2d_device",
+        "kernel_ratio",
     ] {
         let _ = writeln!(out, "{column}: {},", yes(column)?);
     }
@@ -230,6 +231,8 @@ pub struct Product {
     pub va_flag: bool,
     /// 2D copies inside device memory.
     pub copy_2d_device: bool,
+    /// Whether a kernel's ratio of cube and vector cores can be asked for.
+    pub kernel_ratio: bool,
     /// OR of the `ACL_EVENT_*` flags that events may be created with.
     pub event_flags: u32,
     /// OR of the `ACL_STREAM_*` flags that streams may be created with, those without effect included.

@@ -185,6 +185,8 @@ pub struct ErrorCode {
     pub name: String,
     pub value: i64,
     pub meaning: String,
+    /// Error class of messages.
+    pub report: String,
     pub header: String,
     /// A macro rather than a constant.
     pub is_macro: bool,
@@ -516,6 +518,7 @@ fn errors(root: &Path) -> Result<Vec<ErrorCode>> {
                 name: row.get("macro")?.to_string(),
                 value: row.number("value")?,
                 meaning: row.get("meaning")?.to_string(),
+                report: row.get("report")?.to_string(),
                 header: row.get("header")?.to_string(),
                 is_macro: row.get("c_form")? == "macro",
             })

@@ -203,7 +203,10 @@ pub fn errors(spec: &Spec) -> String {
     let table: String = codes
         .iter()
         .map(|e| {
-            format!("    Code {{ value: {}, name: {:?}, meaning: {:?} }},\n", e.value, e.name, e.meaning)
+            format!(
+                "    Code {{ value: {}, name: {:?}, meaning: {:?}, report: {:?} }},\n",
+                e.value, e.name, e.meaning, e.report
+            )
         })
         .collect();
     format!(
@@ -220,6 +223,8 @@ pub struct Code {{
     pub name: &'static str,
     /// A few words.
     pub meaning: &'static str,
+    /// Error class that stands in front of a message, such as `EE1001`.
+    pub report: &'static str,
 }}
 
 /// Every return code, sorted by number; of several names for one number the usual one comes first.
@@ -256,6 +261,82 @@ mod tests {{
 }}
 ",
         codes.len()
+    )
+}
+
+/// `enums.rs`.
+pub fn enums(spec: &Spec) -> String {
+    let mut all = String::new();
+    for e in &spec.enums {
+        let values: String = e.values.iter().map(|v| format!("({}, {:?}),", v.value, v.name)).collect();
+        let _ = writeln!(
+            all,
+            "/// Enum of {}.\npub const {}: Enum = Enum {{ name: {:?}, values: &[{values}] }};",
+            e.header, e.name, e.name
+        );
+    }
+    format!(
+        "//! Enumerators by value, for messages.
+use core::fmt;
+
+/// An enum type with its enumerators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enum {{
+    /// The C name.
+    pub name: &'static str,
+    /// Value and C name, in the header's order.
+    pub values: &'static [(i64, &'static str)],
+}}
+
+/// A value, shown as `ACL_MEMCPY_DEFAULT (4)`, or as `99 (no aclrtMemcpyKind)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {{
+    of: Enum,
+    value: i64,
+}}
+
+impl Enum {{
+    /// The value for a message.
+    pub fn show(self, value: impl Into<i64>) -> Shown {{
+        Shown {{ of: self, value: value.into() }}
+    }}
+
+    /// Several values for a message, joined by commas.
+    pub fn list<T: Copy + Into<i64>>(self, values: &[T]) -> String {{
+        let shown: Vec<_> = values.iter().map(|value| self.show(*value).to_string()).collect();
+        if shown.is_empty() {{ \"none\".to_owned() }} else {{ shown.join(\", \") }}
+    }}
+
+    /// Every value for a message, joined by commas.
+    pub fn all(self) -> String {{
+        let values: Vec<_> = self.values.iter().map(|(value, _)| *value).collect();
+        self.list(&values)
+    }}
+}}
+
+impl fmt::Display for Shown {{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {{
+        match self.of.values.iter().find(|(value, _)| *value == self.value) {{
+            Some((value, name)) => write!(f, \"{{name}} ({{value}})\"),
+            None => write!(f, \"{{}} (no {{}})\", self.value, self.of.name),
+        }}
+    }}
+}}
+
+{all}
+#[cfg(test)]
+mod tests {{
+    use super::*;
+
+    #[test]
+    fn values_have_names() {{
+        assert_eq!(aclrtMemcpyKind.show(3u32).to_string(), \"ACL_MEMCPY_DEVICE_TO_DEVICE (3)\");
+        assert_eq!(aclrtMemcpyKind.show(99u32).to_string(), \"99 (no aclrtMemcpyKind)\");
+        assert_eq!(aclDataType.show(-1i32).to_string(), \"ACL_DT_UNDEFINED (-1)\");
+        assert_eq!(aclrtRunMode.all(), \"ACL_DEVICE (0), ACL_HOST (1)\");
+    }}
+}}
+"
     )
 }
 

@@ -60,6 +60,26 @@ const _: unsafe extern "C" fn(aclrtAllocatorDesc, aclrtAllocatorGetAddrFromBlock
 const _: unsafe extern "C" fn(aclrtAllocatorDesc, aclrtAllocator) -> aclError =
     crate::allocator::aclrtAllocatorSetObjToDesc;
 const _: unsafe extern "C" fn(aclrtStream) -> aclError = crate::allocator::aclrtAllocatorUnregister;
+const _: unsafe extern "C" fn(aclrtBinHandle, *mut *mut c_void, *mut usize) -> aclError =
+    crate::kernel::aclrtBinaryGetDevAddress;
+const _: unsafe extern "C" fn(aclrtBinHandle, *const c_char, *mut aclrtFuncHandle) -> aclError =
+    crate::kernel::aclrtBinaryGetFunction;
+const _: unsafe extern "C" fn(aclrtBinHandle, u64, *mut aclrtFuncHandle) -> aclError =
+    crate::kernel::aclrtBinaryGetFunctionByEntry;
+const _: unsafe extern "C" fn(aclrtBinHandle, *const c_char, *mut *mut c_void, *mut usize) -> aclError =
+    crate::kernel::aclrtBinaryGetGlobal;
+const _: unsafe extern "C" fn(aclrtBinary, *mut aclrtBinHandle) -> aclError = crate::kernel::aclrtBinaryLoad;
+const _: unsafe extern "C" fn(
+    *const c_void,
+    usize,
+    *const aclrtBinaryLoadOptions,
+    *mut aclrtBinHandle,
+) -> aclError = crate::kernel::aclrtBinaryLoadFromData;
+const _: unsafe extern "C" fn(*const c_char, *mut aclrtBinaryLoadOptions, *mut aclrtBinHandle) -> aclError =
+    crate::kernel::aclrtBinaryLoadFromFile;
+const _: unsafe extern "C" fn(aclrtBinHandle, aclrtOpExceptionCallback, *mut c_void) -> aclError =
+    crate::kernel::aclrtBinarySetExceptionCallback;
+const _: unsafe extern "C" fn(aclrtBinHandle) -> aclError = crate::kernel::aclrtBinaryUnLoad;
 const _: unsafe extern "C" fn(*const c_char, *mut i32) -> aclError =
     crate::capability::aclrtCheckArchCompatibility;
 const _: unsafe extern "C" fn(*mut *mut c_void, u32, u32, *mut u32, u32) -> aclError =
@@ -72,6 +92,7 @@ const _: unsafe extern "C" fn(aclrtCntNotify, aclrtStream, *mut aclrtCntNotifyRe
 const _: unsafe extern "C" fn(aclrtCntNotify, aclrtStream) -> aclError = crate::notify::aclrtCntNotifyReset;
 const _: unsafe extern "C" fn(aclrtCntNotify, aclrtStream, *mut aclrtCntNotifyWaitInfo) -> aclError =
     crate::notify::aclrtCntNotifyWaitWithTimeout;
+const _: unsafe extern "C" fn(*const c_void, usize) -> aclrtBinary = crate::kernel::aclrtCreateBinary;
 const _: unsafe extern "C" fn(*mut aclrtContext, i32) -> aclError = crate::context::aclrtCreateContext;
 const _: unsafe extern "C" fn(*mut aclrtEvent) -> aclError = crate::event::aclrtCreateEvent;
 const _: unsafe extern "C" fn(*mut aclrtEvent, u32) -> aclError = crate::event::aclrtCreateEventExWithFlag;
@@ -91,6 +112,7 @@ const _: unsafe extern "C" fn(*mut aclrtStream) -> aclError = crate::context::ac
 const _: unsafe extern "C" fn(*mut *mut c_void) -> aclError = crate::context::aclrtCtxGetFloatOverflowAddr;
 const _: unsafe extern "C" fn(aclSysParamOpt, *mut i64) -> aclError = crate::context::aclrtCtxGetSysParamOpt;
 const _: unsafe extern "C" fn(aclSysParamOpt, i64) -> aclError = crate::context::aclrtCtxSetSysParamOpt;
+const _: unsafe extern "C" fn(aclrtBinary) -> aclError = crate::kernel::aclrtDestroyBinary;
 const _: unsafe extern "C" fn(aclrtContext) -> aclError = crate::context::aclrtDestroyContext;
 const _: unsafe extern "C" fn(aclrtEvent) -> aclError = crate::event::aclrtDestroyEvent;
 const _: unsafe extern "C" fn(aclrtLabel) -> aclError = crate::label::aclrtDestroyLabel;
@@ -127,6 +149,16 @@ const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFre
 const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeHost;
 const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeHostWithDevSync;
 const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::memory::aclrtFreeWithDevSync;
+const _: unsafe extern "C" fn(*mut c_void, u32, *mut usize) -> aclError =
+    crate::kernel::attribute::aclrtFunctionGetAvailDynUbufPerBlock;
+const _: unsafe extern "C" fn(aclrtFuncHandle, *mut aclrtBinHandle) -> aclError =
+    crate::kernel::attribute::aclrtFunctionGetBinary;
+const _: unsafe extern "C" fn(*const c_void, *mut usize) -> aclError =
+    crate::kernel::attribute::aclrtFunctionGetParamCount;
+const _: unsafe extern "C" fn(*const c_void, usize, *mut usize, *mut usize) -> aclError =
+    crate::kernel::attribute::aclrtFunctionGetParamInfo;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo, *mut *mut c_void, *mut u32) -> aclError =
+    crate::kernel::aclrtGetArgsFromExceptionInfo;
 const _: unsafe extern "C" fn(*mut aclrtContext) -> aclError = crate::context::aclrtGetCurrentContext;
 const _: unsafe extern "C" fn(*mut i32) -> aclError = crate::device::aclrtGetDevice;
 const _: unsafe extern "C" fn(i32, aclrtDevFeatureType, *mut i32) -> aclError =
@@ -146,6 +178,18 @@ const _: unsafe extern "C" fn(*const aclrtExceptionInfo) -> u32 =
 const _: unsafe extern "C" fn(i32, *mut aclrtErrorInfo) -> aclError = crate::exception::aclrtGetErrorVerbose;
 const _: unsafe extern "C" fn(*mut u32) -> aclError = crate::event::aclrtGetEventAvailNum;
 const _: unsafe extern "C" fn(aclrtEvent, *mut u32) -> aclError = crate::event::aclrtGetEventId;
+const _: unsafe extern "C" fn(*const c_void, *mut aclrtFuncHandle) -> aclError =
+    crate::kernel::aclrtGetFuncBySymbol;
+const _: unsafe extern "C" fn(*const aclrtExceptionInfo, *mut aclrtFuncHandle) -> aclError =
+    crate::kernel::aclrtGetFuncHandleFromExceptionInfo;
+const _: unsafe extern "C" fn(aclrtFuncHandle, *mut *mut c_void, *mut *mut c_void) -> aclError =
+    crate::kernel::attribute::aclrtGetFunctionAddr;
+const _: unsafe extern "C" fn(aclrtFuncHandle, aclrtFuncAttribute, *mut i64) -> aclError =
+    crate::kernel::attribute::aclrtGetFunctionAttribute;
+const _: unsafe extern "C" fn(aclrtFuncHandle, u32, *mut c_char) -> aclError =
+    crate::kernel::attribute::aclrtGetFunctionName;
+const _: unsafe extern "C" fn(aclrtFuncHandle, *mut usize, *mut usize) -> aclError =
+    crate::kernel::attribute::aclrtGetFunctionSize;
 const _: unsafe extern "C" fn(aclrtLastErrLevel) -> aclError = crate::exception::aclrtGetLastError;
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetLogicDevIdByPhyDevId;
 const _: unsafe extern "C" fn(i32, *mut i32) -> aclError = crate::device::aclrtGetLogicDevIdByUserDevId;
@@ -197,10 +241,62 @@ const _: unsafe extern "C" fn(*mut c_void, u64, aclrtHostRegisterType, *mut *mut
     crate::host::aclrtHostRegister;
 const _: unsafe extern "C" fn(*mut c_void, u64, u32) -> aclError = crate::host::aclrtHostRegisterV2;
 const _: unsafe extern "C" fn(*mut c_void) -> aclError = crate::host::aclrtHostUnregister;
+const _: unsafe extern "C" fn(aclrtArgsHandle, *mut c_void, usize, *mut aclrtParamHandle) -> aclError =
+    crate::kernel::args::aclrtKernelArgsAppend;
+const _: unsafe extern "C" fn(aclrtArgsHandle, *mut aclrtParamHandle) -> aclError =
+    crate::kernel::args::aclrtKernelArgsAppendPlaceHolder;
+const _: unsafe extern "C" fn(aclrtArgsHandle) -> aclError = crate::kernel::args::aclrtKernelArgsFinalize;
+const _: unsafe extern "C" fn(aclrtFuncHandle, *mut usize) -> aclError =
+    crate::kernel::args::aclrtKernelArgsGetHandleMemSize;
+const _: unsafe extern "C" fn(aclrtFuncHandle, usize, *mut usize) -> aclError =
+    crate::kernel::args::aclrtKernelArgsGetMemSize;
+const _: unsafe extern "C" fn(aclrtArgsHandle, aclrtParamHandle, usize, *mut *mut c_void) -> aclError =
+    crate::kernel::args::aclrtKernelArgsGetPlaceHolderBuffer;
+const _: unsafe extern "C" fn(aclrtFuncHandle, *mut aclrtArgsHandle) -> aclError =
+    crate::kernel::args::aclrtKernelArgsInit;
+const _: unsafe extern "C" fn(aclrtFuncHandle, aclrtArgsHandle, *mut c_void, usize) -> aclError =
+    crate::kernel::args::aclrtKernelArgsInitByUserMem;
+const _: unsafe extern "C" fn(aclrtArgsHandle, aclrtParamHandle, *mut c_void, usize) -> aclError =
+    crate::kernel::args::aclrtKernelArgsParaUpdate;
 const _: unsafe extern "C" fn(aclrtCallback, *mut c_void, aclrtCallbackBlockType, aclrtStream) -> aclError =
     crate::callback::aclrtLaunchCallback;
 const _: unsafe extern "C" fn(aclrtStream, aclrtHostFunc, *mut c_void) -> aclError =
     crate::callback::aclrtLaunchHostFunc;
+const _: unsafe extern "C" fn(aclrtFuncHandle, u32, *const c_void, usize, aclrtStream) -> aclError =
+    crate::kernel::launch::aclrtLaunchKernel;
+const _: unsafe extern "C" fn(
+    aclrtFuncHandle,
+    u32,
+    *const c_void,
+    usize,
+    *mut aclrtLaunchKernelCfg,
+    aclrtStream,
+) -> aclError = crate::kernel::launch::aclrtLaunchKernelV2;
+const _: unsafe extern "C" fn(
+    *mut c_void,
+    u32,
+    aclrtStream,
+    *mut aclrtLaunchKernelCfg,
+    *mut *mut c_void,
+) -> aclError = crate::kernel::launch::aclrtLaunchKernelWithArgsArray;
+const _: unsafe extern "C" fn(
+    aclrtFuncHandle,
+    u32,
+    aclrtStream,
+    *mut aclrtLaunchKernelCfg,
+    aclrtArgsHandle,
+    *mut c_void,
+) -> aclError = crate::kernel::launch::aclrtLaunchKernelWithConfig;
+const _: unsafe extern "C" fn(
+    aclrtFuncHandle,
+    u32,
+    aclrtStream,
+    *mut aclrtLaunchKernelCfg,
+    *mut c_void,
+    usize,
+    *mut aclrtPlaceHolderInfo,
+    usize,
+) -> aclError = crate::kernel::launch::aclrtLaunchKernelWithHostArgs;
 const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
     crate::memory::aclrtMalloc;
 const _: unsafe extern "C" fn(*mut *mut c_void, usize, aclrtMemMallocPolicy) -> aclError =
@@ -416,6 +512,12 @@ const _: unsafe extern "C" fn(*const c_char, aclrtDeviceStateCallback, *mut c_vo
     crate::device::aclrtRegDeviceStateCallback;
 const _: unsafe extern "C" fn(*const c_char, aclrtStreamStateCallback, *mut c_void) -> aclError =
     crate::stream::aclrtRegStreamStateCallback;
+const _: unsafe extern "C" fn(
+    aclrtBinHandle,
+    *const c_char,
+    *const c_char,
+    *mut aclrtFuncHandle,
+) -> aclError = crate::kernel::aclrtRegisterCpuFunc;
 const _: unsafe extern "C" fn(i32, *const aclrtErrorInfo) -> aclError = crate::exception::aclrtRepairError;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDevice;
 const _: unsafe extern "C" fn(i32) -> aclError = crate::device::aclrtResetDeviceForce;
@@ -494,5 +596,47 @@ const _: unsafe extern "C" fn(aclCANNPackageName, *mut aclCANNPackageVersion) ->
     crate::version::aclsysGetCANNVersion;
 const _: unsafe extern "C" fn(*mut c_char, *mut i32) -> aclError = crate::version::aclsysGetVersionNum;
 const _: unsafe extern "C" fn(*mut c_char, *mut c_char) -> aclError = crate::version::aclsysGetVersionStr;
+const _: unsafe extern "C" fn(rtBinHandle, u64, *mut rtFuncHandle) -> rtError_t =
+    crate::register::rtBinaryGetFunction;
+const _: unsafe extern "C" fn(rtBinHandle, *const c_char, *mut rtFuncHandle) -> rtError_t =
+    crate::register::rtBinaryGetFunctionByName;
+const _: unsafe extern "C" fn(*const rtDevBinary_t, *mut rtBinHandle) -> rtError_t =
+    crate::register::rtBinaryLoad;
+const _: unsafe extern "C" fn(*const c_void, u64, *mut rtBinHandle) -> rtError_t =
+    crate::register::rtBinaryLoadWithoutTilingKey;
+const _: unsafe extern "C" fn(rtBinHandle) -> rtError_t = crate::register::rtBinaryUnLoad;
+const _: unsafe extern "C" fn(u32, *mut rtSmDesc_t, rtStream_t) -> rtError_t =
+    crate::register::rtConfigureCall;
+const _: unsafe extern "C" fn(*const rtDevBinary_t, *mut *mut c_void) -> rtError_t =
+    crate::register::rtDevBinaryRegister;
+const _: unsafe extern "C" fn(*mut c_void) -> rtError_t = crate::register::rtDevBinaryUnRegister;
+const _: unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, *const c_void, u32) -> rtError_t =
+    crate::register::rtFunctionRegister;
+const _: unsafe extern "C" fn(*const c_void, *mut *mut c_void) -> rtError_t = crate::register::rtGetAddrByFun;
+const _: unsafe extern "C" fn(*const c_void, *mut rtFuncHandle) -> rtError_t =
+    crate::register::rtGetFuncBySymbol;
+const _: unsafe extern "C" fn(*const c_char, *mut *mut c_void) -> rtError_t =
+    crate::register::rtGetFunctionByName;
+const _: unsafe extern "C" fn(
+    *const c_void,
+    u32,
+    *mut c_void,
+    u32,
+    *mut rtSmDesc_t,
+    rtStream_t,
+) -> rtError_t = crate::register::rtKernelLaunch;
+const _: unsafe extern "C" fn(*const c_void) -> rtError_t = crate::register::rtLaunch;
+const _: unsafe extern "C" fn(*const c_char) -> rtError_t = crate::register::rtQueryFunctionRegistered;
+const _: unsafe extern "C" fn(*const rtDevBinary_t, *mut *mut c_void) -> rtError_t =
+    crate::register::rtRegisterAllKernel;
+const _: unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, *mut c_void) -> rtError_t =
+    crate::register::rtRegisterFuncSymbol;
 const _: unsafe extern "C" fn(*mut c_void, *const c_void, *const c_char, usize, u32, *mut c_void) =
     crate::symbol::rtRegisterVariable;
+const _: unsafe extern "C" fn(*const c_void, u32, u32) -> rtError_t = crate::register::rtSetupArgument;
+const _: unsafe extern "C" fn(*const c_void, *mut *mut c_void, *mut usize) -> rtError_t =
+    crate::register::rtSymbolLookup;
+const _: unsafe extern "C" fn(rtBinHandle, u64, *mut rtFuncHandle) -> rtError_t =
+    crate::register::rtsFuncGetByEntry;
+const _: unsafe extern "C" fn(rtBinHandle, *const c_char, *mut rtFuncHandle) -> rtError_t =
+    crate::register::rtsFuncGetByName;

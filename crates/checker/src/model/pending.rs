@@ -31,10 +31,12 @@ use crate::touch;
 
 /// Copies that are followed; more go unprotected. (Each may cost the process two mappings, of which the system allows 65530.)
 pub const MOST: usize = 8192;
-/// Bytes of registered memory that a checksum reads in full; of more, it reads [`SAMPLE`] of each [`STRIDE`].
-const FULL: usize = 64 << 10;
+/// Bytes of registered memory that a checksum reads in full; of more, it reads [`SAMPLE`] of each [`STRIDE`], or of more when there
+/// would be more than [`SAMPLES`] of these.
+const FULL: usize = 16 << 10;
 const SAMPLE: usize = 64;
-const STRIDE: usize = 1024;
+const STRIDE: usize = 4096;
+const SAMPLES: usize = 4096;
 /// aclrtHostRegister's flags that give the memory to kernels, whose writes nobody tells: MAPPED and IOMEMORY.
 const MAPPED: u64 = (toprope_runtime::host::MAPPED | toprope_runtime::host::IO_MEMORY) as u64;
 
@@ -100,9 +102,8 @@ impl Model {
     }
 
     fn writes_of(&mut self, address: usize) -> Option<&mut Writes> {
-        let (_, living) = self.blocks.range_mut(..=address).next_back()?;
-        let inside = address - living.block.base < living.block.usable;
-        (inside && is_host(living.block.owner)).then_some(&mut living.writes)
+        let living = self.blocks.at_mut(self.blocks.find(address)?)?;
+        is_host(living.block.owner).then_some(&mut living.writes)
     }
 
     /// The model got to a task.
@@ -173,8 +174,7 @@ impl Model {
         }
         for line in 0..self.pendings.lines.len() {
             let until = clock.of_stream(line);
-            loop {
-                let Some(queue) = self.pendings.lines.get_mut(line) else { break };
+            while let Some(queue) = self.pendings.lines.get_mut(line) {
                 let before = |pending: &Pending| Epoch::task(pending.mark).time() <= until;
                 if !queue.front().is_some_and(before) {
                     break;
@@ -221,7 +221,8 @@ impl Model {
         if let Ok(runtime) = toprope_runtime::process::runtime() {
             runtime.space.open(pending.pages.clone(), kind(pending.writes));
         }
-        let Some(living) = self.blocks.get_mut(&pending.block.base) else { return };
+        let place = self.blocks.find(pending.block.base);
+        let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else { return };
         if living.block.serial != pending.block.serial {
             return;
         }
@@ -301,8 +302,11 @@ fn sum(block: &Block, range: &Range) -> Option<u64> {
     let runtime = toprope_runtime::process::runtime().ok()?;
     // Pages that are shut are read through the mirror; registered memory has none and is never shut.
     let start = if block.owner == Owner::Pinned { runtime.space.inner(range.start) } else { range.start };
-    let step = if range.len <= FULL { PIECE } else { STRIDE };
-    let width = if range.len <= FULL { PIECE } else { SAMPLE };
+    let (step, width) = if range.len <= FULL {
+        (PIECE, PIECE)
+    } else {
+        ((range.len / SAMPLES).next_multiple_of(SAMPLE).max(STRIDE), SAMPLE)
+    };
     let mut buffer = [0u8; PIECE];
     let mut hash = range.len as u64;
     for at in (0..range.len).step_by(step) {
@@ -322,17 +326,17 @@ fn mix(seed: u64, bytes: &[u8]) -> u64 {
     const ODD: [u64; 4] =
         [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0x27d4_eb2f_1656_67c5];
     let fold = |hash: u64, word: u64, odd: u64| (hash ^ word).wrapping_mul(odd).rotate_left(29);
-    let word = |part: &[u8]| {
-        let mut word = [0u8; 8];
-        word.iter_mut().zip(part).for_each(|(to, from)| *to = *from);
-        u64::from_ne_bytes(word)
-    };
     let mut lanes = ODD.map(|odd| odd ^ seed);
-    for block in bytes.chunks(32) {
-        for ((lane, part), odd) in lanes.iter_mut().zip(block.chunks(8)).zip(ODD) {
-            *lane = fold(*lane, word(part), odd);
+    let mut step = |block: &[u8; 32]| {
+        for ((lane, part), odd) in lanes.iter_mut().zip(block.as_chunks::<8>().0).zip(ODD) {
+            *lane = fold(*lane, u64::from_ne_bytes(*part), odd);
         }
-    }
+    };
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    blocks.iter().for_each(&mut step);
+    let mut last = [0u8; 32];
+    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    step(&last);
     lanes.into_iter().fold(seed ^ bytes.len() as u64, |hash, lane| fold(hash, lane, ODD[0]))
 }
 

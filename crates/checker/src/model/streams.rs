@@ -275,7 +275,8 @@ impl Model {
                 let clock = self.after(line, op.mark);
                 clock::join(self.words.entry(addr).or_default(), &clock);
                 self.word_written(line, addr, &clock);
-                if let Some((base, living)) = self.blocks.range_mut(..=addr).next_back() {
+                if let Some(living) = self.blocks.find(addr).and_then(|place| self.blocks.at_mut(place)) {
+                    let base = living.block.base;
                     living.shadow.mark_written(addr - base..addr - base + size_of::<u64>());
                 }
             }

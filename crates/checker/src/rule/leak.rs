@@ -27,7 +27,7 @@ pub fn at_exit(model: &Model) -> Vec<Finding> {
         group.1 += 1;
         group.2 += bytes;
     };
-    for living in model.blocks.values() {
+    for living in model.blocks.iter() {
         let what = match living.block.owner {
             Owner::Device(_) => "device memory",
             Owner::Pinned => "pinned host memory",

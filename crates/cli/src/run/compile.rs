@@ -45,19 +45,35 @@ pub fn build(source: &Path, language: Language, libraries: &Path) -> Result<Buil
         Language::C => ("CC", "cc", "-std=gnu11"),
         Language::Cpp => ("CXX", "c++", "-std=gnu++17"),
     };
-    let compiler = env::var_os(variable).filter(|name| !name.is_empty()).unwrap_or_else(|| default.into());
+    // As make does: the variables may hold several words.
+    let named = words(variable);
+    let whole = env::var_os(variable).filter(|name| Path::new(name).is_file());
+    let (compiler, before) = match (whole, named.split_first()) {
+        (Some(path), _) => (path, &[][..]),
+        (None, Some((first, rest))) => (first.into(), rest),
+        (None, None) => (default.into(), &[][..]),
+    };
+    let flags = match language {
+        Language::C => "CFLAGS",
+        Language::Cpp => "CXXFLAGS",
+    };
     let mut rpath = OsString::from("-Wl,-rpath,");
     rpath.push(libraries);
     let status = Command::new(&compiler)
+        .args(before)
         .args([standard, "-O1", "-g", "-pthread"])
+        .args(words(flags))
         .arg("-I")
         .arg(&include)
+        .args(words("CPPFLAGS"))
+        .args(words("LDFLAGS"))
         .arg(source)
         .arg("-o")
         .arg(&path)
         .arg("-L")
         .arg(libraries)
         .arg("-lascendcl")
+        .args(words("LDLIBS"))
         .arg(rpath)
         .status()
         .map_err(|e| match e.kind() {
@@ -70,4 +86,10 @@ pub fn build(source: &Path, language: Language, libraries: &Path) -> Result<Buil
         return Err(format!("{} does not compile", source.display()).into());
     }
     Ok(Built { path, _folder: folder })
+}
+
+/// The words of a variable; none if it is unset.
+fn words(variable: &str) -> Vec<String> {
+    let text = env::var(variable).unwrap_or_default();
+    text.split_ascii_whitespace().map(str::to_owned).collect()
 }

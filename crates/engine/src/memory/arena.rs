@@ -7,11 +7,11 @@
 //! Lock ranks: `punching` before `state`; `state` is never held over a punch.
 
 use super::guard::Key;
-use super::heap::{Heap, Want};
+use super::heap::{Ground, Heap, NoPlace, Want};
 use super::record::{Record, Seen};
-use super::region::{Region, Wish};
+use super::region::{GRANULE, Region, Wish};
 use super::table::{Found, Table};
-use super::{AllocError, Block, CHUNK, FreeError, Owner, SMALLEST, Usage};
+use super::{AllocError, Block, CHUNK, FreeError, Owner, Refusal, SMALLEST, Usage};
 use crate::sync::plain::{AtomicU64, Mutex, OnceLock, Ordering};
 
 /// Warm bytes that an arena keeps at most. (Touching 64 MiB of punched-out pages again costs about 56 ms.)
@@ -21,7 +21,8 @@ pub(super) const KEEP: u64 = 64 << 20;
 pub(super) struct Plan {
     /// Where it should be.
     pub place: usize,
-    /// Its bytes of address space, a multiple of [`CHUNK`]; and a smaller number to be content with.
+    /// Its bytes of address space, a multiple of [`CHUNK`]; and a smaller number to be content with, when the system refuses as
+    /// much. (Halves are tried in between.)
     pub bytes: (usize, usize),
     /// Its memory file's name, if it has memory.
     pub file: Option<String>,
@@ -133,13 +134,21 @@ impl Arena {
         }
     }
 
+    /// Whether `[start, end)` is memory that blocks could have been in, and no live block has a byte of it.
+    pub fn vacant(&self, start: usize, end: usize) -> bool {
+        self.placed.get().is_some_and(|placed| {
+            let last = placed.region.base + placed.region.opened();
+            placed.region.base <= start && end <= last && placed.table.live_within(start, end).is_none()
+        })
+    }
+
     /// Reserves the addresses, at the first block. `placed` is told where they are, before a block can be.
     fn placed(
         &self,
         state: &mut Heap,
         key: Option<&Key>,
         placed: impl FnOnce(&Region),
-    ) -> Result<&Placed, i32> {
+    ) -> Result<&Placed, Refusal> {
         if let Some(placed) = self.placed.get() {
             return Ok(placed);
         }
@@ -150,11 +159,23 @@ impl Arena {
             mirror: self.plan.mirror,
             key,
         };
-        let (much, enough) = self.plan.bytes;
-        let region = Region::new(&wish(much))
-            .or_else(|refusal| if enough < much { Region::new(&wish(enough)) } else { Err(refusal) })?;
-        let table = Table::new(region.base, region.bytes)?;
-        let chunks = u32::try_from(region.bytes / CHUNK).map_err(|_| libc::ENOMEM)?;
+        let (mut bytes, enough) = self.plan.bytes;
+        let reserve = |bytes| {
+            let region = Region::new(&wish(bytes))?;
+            let chunks = u32::try_from(bytes / CHUNK).map_err(|_| libc::ENOMEM)?;
+            let table = Table::new(region.base, region.bytes)?;
+            Ok((region, table, chunks))
+        };
+        let (region, table, chunks) = loop {
+            match reserve(bytes) {
+                Ok(reserved) => break reserved,
+                Err(errno) if bytes <= enough => {
+                    let all = bytes as u64 * if self.plan.mirror { 2 } else { 1 };
+                    return Err(Refusal { errno, bytes: all });
+                }
+                Err(_) => bytes = (bytes / 2).next_multiple_of(GRANULE).clamp(enough, bytes - CHUNK),
+            }
+        };
         placed(&region);
         state.cold.give(0, chunks);
         Ok(self.placed.get_or_init(|| Placed { region, table }))
@@ -175,16 +196,28 @@ impl Arena {
             return Err(exhausted);
         }
         let placed = self.placed(&mut state, key, told).map_err(AllocError::Refused)?;
-        let block = match state.place(&placed.table, want) {
-            Some(block) => block,
-            None => {
+        let ground = Ground { table: &placed.table, region: &placed.region, key };
+        let not_opened = |errno| {
+            AllocError::Refused(Refusal { errno, bytes: (want.usable as u64).next_multiple_of(CHUNK as u64) })
+        };
+        let block = match state.place(&ground, want) {
+            Ok(block) => block,
+            Err(NoPlace::Refused(errno)) => return Err(not_opened(errno)),
+            Err(NoPlace::Full) => {
                 // No run is long enough: join all that can be joined, and wait for punches under way.
                 drop(state);
                 self.punch(0);
                 state = self.state.lock();
                 let free = self.plan.total.saturating_sub(self.used.now.load(Ordering::Relaxed));
-                let block = if asked > free { None } else { state.place(&placed.table, want) };
-                block.ok_or(exhausted)?
+                if asked > free {
+                    return Err(exhausted);
+                }
+                // What is free may lie in pieces, or beyond the addresses that the system gave.
+                let free = free.min(state.longest());
+                state.place(&ground, want).map_err(|none| match none {
+                    NoPlace::Full => AllocError::Exhausted { asked, free },
+                    NoPlace::Refused(errno) => not_opened(errno),
+                })?
             }
         };
         self.used.add(asked);

@@ -21,10 +21,10 @@ impl Key {
         u32::try_from(key).ok().filter(|&key| key < 16).map(Key)
     }
 
-    /// Puts a mapping under the key. Fails with an errno.
-    pub fn guard(&self, base: usize, bytes: usize) -> Result<(), i32> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a mapping of ours that nothing uses yet.
+    /// Puts a part of a mapping under the key, with an access (PROT_…) that the key narrows. A page without access is told
+    /// apart, too: the kernel asks for the key first. Fails with an errno.
+    pub fn guard(&self, base: usize, bytes: usize, access: i32) -> Result<(), i32> {
+        // SAFETY: pages of ours that nothing uses yet.
         let done = unsafe { libc::syscall(libc::SYS_pkey_mprotect, base, bytes, access, self.0) };
         if done == 0 { Ok(()) } else { Err(errno()) }
     }
@@ -34,6 +34,11 @@ impl Key {
         // SAFETY: the key exists, so the processor has keys.
         unsafe { arch::key_access(self.0, open) };
     }
+}
+
+/// Whether there is a key for a [`super::Space`] that asks for its guard.
+pub fn can_guard() -> bool {
+    Key::new().is_some()
 }
 
 impl Drop for Key {
@@ -69,14 +74,20 @@ pub(crate) fn report_guarded(address: usize) {
     READERS.fetch_add(1, Ordering::SeqCst);
     // SAFETY: `unwatch` waits for READERS before the map ends.
     if let Some(map) = unsafe { WATCHED.load(Ordering::SeqCst).as_ref() }
-        && let Some(owner @ Owner::Device(_)) = map.arena(address)
+        && let (found, Some(owner @ (Owner::Device(_) | Owner::Image(_)))) = looked_up(map, address)
     {
         let mut line = Line::default();
-        describe(&mut line, address, owner, map.find(address));
+        describe(&mut line, address, owner, found);
         // SAFETY: writes bytes of this frame. Nobody can be told if it fails.
         unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
     }
     READERS.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// The block around an address, and whose it is. Takes no lock.
+fn looked_up(map: &Map, address: usize) -> (Option<Block>, Option<Owner>) {
+    let found = map.find(address);
+    (found, map.arena(address).or(found.map(|block| block.owner)))
 }
 
 fn describe(line: &mut Line, address: usize, owner: Owner, block: Option<Block>) {

@@ -1,6 +1,8 @@
 //! The blocks of an arena: small ones in slabs, large ones in chunks of their own.
 
+use super::guard::Key;
 use super::record::{Pool, Record};
+use super::region::Region;
 use super::runs::Runs;
 use super::slab::{self, NONE, Slab, Slot};
 use super::table::Table;
@@ -25,6 +27,21 @@ pub(super) struct Want {
     pub align: usize,
     pub page: Page,
     pub tag: u64,
+}
+
+/// What the blocks of an arena lie on.
+pub(super) struct Ground<'a> {
+    pub table: &'a Table,
+    pub region: &'a Region,
+    pub key: Option<&'a Key>,
+}
+
+/// Why a block has no place.
+pub(super) enum NoPlace {
+    /// No run of free chunks is long enough.
+    Full,
+    /// The system did not open the place: errno.
+    Refused(i32),
 }
 
 /// Where an arena's blocks are and where there is room. All of it under the arena's lock.
@@ -58,7 +75,8 @@ impl Default for Class {
 
 impl Heap {
     /// Finds a place for a block and makes it known.
-    pub fn place(&mut self, table: &Table, want: Want) -> Option<Block> {
+    pub fn place(&mut self, ground: &Ground, want: Want) -> Result<Block, NoPlace> {
+        let table = ground.table;
         let block = |base| Block {
             base,
             size: want.size,
@@ -69,43 +87,60 @@ impl Heap {
             tag: want.tag,
         };
         if want.usable > slab::LARGEST || want.align > slab::LARGEST {
-            let count = u32::try_from(want.usable.div_ceil(CHUNK)).ok()?;
-            let start = self.chunks(count, u32::try_from(want.align.div_ceil(CHUNK)).ok()?)?;
+            let chunks = |bytes: usize| u32::try_from(bytes.div_ceil(CHUNK)).map_err(|_| NoPlace::Full);
+            let count = chunks(want.usable)?;
+            let start = self.chunks(ground, count, chunks(want.align)?)?;
             let block = block(table.base() + start as usize * CHUNK);
             let record = self.records.take();
             // SAFETY: the pool's records live as long as the arena.
             unsafe { record.as_ref() }.publish(&block);
             table.mark_record(start, count, record.as_ptr() as usize);
-            return Some(block);
+            return Ok(block);
         }
         let class = slab::class(want.usable, want.align);
-        let index = match self.classes.get(class)?.first {
-            NONE => self.new_slab(table, class)?,
+        let index = match self.classes.get(class).map_or(NONE, |class| class.first) {
+            NONE => self.new_slab(ground, class)?,
             index => index,
         };
-        let slot = self.slabs.get_mut(index as usize)?;
-        if slot.live == 0 {
-            self.classes.get_mut(class)?.empty -= 1;
+        let slot = self.slabs.get_mut(index as usize).ok_or(NoPlace::Full)?;
+        if let Some(class) = self.classes.get_mut(class).filter(|_| slot.live == 0) {
+            class.empty -= 1;
         }
-        let (base, record) = slot.take()?;
+        let (base, record) = slot.take().ok_or(NoPlace::Full)?;
         let block = block(base);
         record.publish(&block);
         if slot.full() {
             self.unlink(index);
         }
-        Some(block)
+        Ok(block)
     }
 
-    /// Takes chunks, warm ones if there are such.
-    fn chunks(&mut self, count: u32, align: u32) -> Option<u32> {
-        self.warm.take(count, align).or_else(|| self.cold.take(count, align))
+    /// Takes chunks, warm ones if there are such; cold ones may have to be opened.
+    fn chunks(&mut self, ground: &Ground, count: u32, align: u32) -> Result<u32, NoPlace> {
+        if let Some(start) = self.warm.take(count, align) {
+            return Ok(start);
+        }
+        let start = self.cold.take(count, align).ok_or(NoPlace::Full)?;
+        ground.region.open((start as usize + count as usize) * CHUNK, ground.key).map_err(|errno| {
+            self.cold.give(start, count);
+            NoPlace::Refused(errno)
+        })?;
+        Ok(start)
+    }
+
+    /// Bytes of the longest run of free chunks.
+    pub fn longest(&self) -> u64 {
+        u64::from(self.cold.longest().max(self.warm.longest())) * CHUNK as u64
     }
 
     /// Gives a class another slab and returns its index.
-    fn new_slab(&mut self, table: &Table, class: usize) -> Option<u32> {
+    fn new_slab(&mut self, ground: &Ground, class: usize) -> Result<u32, NoPlace> {
+        let table = ground.table;
         let count = slab::chunks(class);
-        let start = self.chunks(count, 1)?;
-        let index = match self.classes.get_mut(class)?.idle.pop() {
+        let start = self.chunks(ground, count, 1)?;
+        let kept = self.classes.get_mut(class).ok_or(NoPlace::Full)?;
+        kept.empty += 1;
+        let index = match kept.idle.pop() {
             Some(index) => index,
             None => {
                 let index = self.slabs.len() as u32;
@@ -113,12 +148,11 @@ impl Heap {
                 index
             }
         };
-        let slot = self.slabs.get_mut(index as usize)?;
+        let slot = self.slabs.get_mut(index as usize).ok_or(NoPlace::Full)?;
         slot.place(start, table.base() + start as usize * CHUNK);
         table.mark_slab(start, count, slot.slab.address());
-        self.classes.get_mut(class)?.empty += 1;
         self.link(index);
-        Some(index)
+        Ok(index)
     }
 
     /// Takes the chunks of a large block back; its record is retired.

@@ -1,9 +1,19 @@
 //! Address space and memory files.
+//!
+//! A region is reserved whole and without access, and opened from its start on as blocks come to lie in it, in steps of
+//! [`OPEN_LEAST`] to [`OPEN_MOST`]: a tool that reads every readable page of a process reads what blocks have been given, and not
+//! what could be given. What is open stays open.
 
 use super::guard::Key;
+use crate::sync::plain::{AtomicUsize, Ordering};
 
 /// Arenas begin at multiples of this: 1 GiB.
 pub(super) const GRANULE: usize = 1 << 30;
+
+/// A region opens by at least this, and by as much as is open already up to [`OPEN_MOST`]: a small program opens little, and a
+/// large one makes one or two system calls for each 64 MiB of new blocks.
+const OPEN_LEAST: usize = 2 << 20;
+const OPEN_MOST: usize = 64 << 20;
 
 /// The calling thread's errno.
 pub(super) fn errno() -> i32 {
@@ -33,6 +43,8 @@ pub(super) struct Region {
     /// Distance from the program's mapping to the one that the runtime uses: `bytes`, or 0.
     pub mirror: usize,
     file: Option<MemoryFile>,
+    /// Bytes from the start on that may be read and written, in both mappings. Written under the arena's lock.
+    opened: AtomicUsize,
 }
 
 impl Region {
@@ -41,7 +53,7 @@ impl Region {
         let mirror = if wish.mirror { wish.bytes } else { 0 };
         let all = wish.bytes.checked_add(mirror).ok_or(libc::ENOMEM)?;
         let base = reserve(wish.place, all)?;
-        let mut region = Region { base, bytes: wish.bytes, mirror, file: None };
+        let mut region = Region { base, bytes: wish.bytes, mirror, file: None, opened: AtomicUsize::new(0) };
         // From here on an error unmaps by dropping.
         if let Some(name) = &wish.file {
             region.file = Some(region.back(name, wish.key)?);
@@ -59,12 +71,50 @@ impl Region {
         let file = MemoryFile::new(name, self.bytes)?;
         map(self.base, self.bytes, file.fd)?;
         if let Some(key) = key {
-            key.guard(self.base, self.bytes)?;
+            key.guard(self.base, self.bytes, libc::PROT_NONE)?;
         }
         if self.mirror != 0 {
             map(self.base + self.mirror, self.bytes, file.fd)?;
         }
         Ok(file)
+    }
+
+    /// Bytes from the start on that may be read and written.
+    pub fn opened(&self) -> usize {
+        self.opened.load(Ordering::Acquire)
+    }
+
+    /// Makes the first `end` bytes readable and writable, under the arena's lock. No system call if they are; fails with an errno
+    /// (then nothing is lost).
+    #[inline]
+    pub fn open(&self, end: usize, key: Option<&Key>) -> Result<(), i32> {
+        if self.file.is_none() || end <= self.opened.load(Ordering::Relaxed) {
+            Ok(())
+        } else {
+            self.grow(end, key)
+        }
+    }
+
+    #[cold]
+    fn grow(&self, end: usize, key: Option<&Key>) -> Result<(), i32> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let now = self.opened.load(Ordering::Relaxed);
+        let step = now.clamp(OPEN_LEAST, OPEN_MOST);
+        let to = end.max(now + step).next_multiple_of(OPEN_LEAST).min(self.bytes);
+        let open = |start: usize| {
+            // SAFETY: pages of this region's mapping, in which no block lies yet.
+            let done = unsafe { libc::mprotect(start as *mut libc::c_void, to - now, access) };
+            if done == 0 { Ok(()) } else { Err(errno()) }
+        };
+        match key {
+            Some(key) => key.guard(self.base + now, to - now, access)?,
+            None => open(self.base + now)?,
+        }
+        if self.mirror != 0 {
+            open(self.base + self.mirror + now)?;
+        }
+        self.opened.store(to, Ordering::Release);
+        Ok(())
     }
 
     /// Gives pages back to the system; they read as zeros afterwards. Through the mapping, not the descriptor, which the
@@ -118,17 +168,25 @@ fn reserve(place: usize, bytes: usize) -> Result<usize, i32> {
 /// Whether the process runs under ThreadSanitizer. It ends a process that maps memory outside a few ranges, of which the one
 /// for mappings has 1.5 TiB, at places of the system's choice.
 pub(super) fn thread_sanitizer() -> bool {
-    // SAFETY: looks a name up.
-    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__tsan_init".as_ptr()) }.is_null()
+    loaded(c"__tsan_init")
 }
 
-/// Maps a file's first bytes over reserved addresses.
+/// Whether the process runs under Valgrind. Its memory checker notes something for every 64 KiB of addresses that are reserved,
+/// with access or without: 1.3 MiB for each GiB.
+pub(super) fn valgrind() -> bool {
+    loaded(c"_vgnU_freeres")
+}
+
+fn loaded(name: &std::ffi::CStr) -> bool {
+    // SAFETY: looks a name up.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.is_null()
+}
+
+/// Maps a file's first bytes over reserved addresses, without access.
 fn map(base: usize, bytes: usize, file: i32) -> Result<(), i32> {
     let flags = libc::MAP_SHARED | libc::MAP_FIXED | libc::MAP_NORESERVE;
     // SAFETY: replaces a part of a reservation of ours that nothing uses yet.
-    let map = unsafe {
-        libc::mmap(base as *mut libc::c_void, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, file, 0)
-    };
+    let map = unsafe { libc::mmap(base as *mut libc::c_void, bytes, libc::PROT_NONE, flags, file, 0) };
     if map == libc::MAP_FAILED { Err(errno()) } else { Ok(()) }
 }
 

@@ -90,7 +90,7 @@ impl Registered {
     }
 
     /// Adds `[addr, addr + size)`, unless it overlaps one that is there: that one is the error.
-    pub fn add(&self, addr: usize, size: usize, tag: u64) -> Result<Block, Block> {
+    pub fn add(&self, owner: Owner, addr: usize, size: usize, tag: u64) -> Result<Block, Block> {
         let usable = size.max(1).min(usize::MAX - addr);
         let mut state = self.state.lock();
         let at = state.list.partition_point(|&(start, _)| start <= addr);
@@ -104,15 +104,7 @@ impl Registered {
         {
             return Err(after);
         }
-        let block = Block {
-            base: addr,
-            size,
-            usable,
-            owner: Owner::Registered,
-            page: Page::Normal,
-            serial: serial(),
-            tag,
-        };
+        let block = Block { base: addr, size, usable, owner, page: Page::Normal, serial: serial(), tag };
         let record = state.records.take();
         // SAFETY: records live as long as `self`.
         unsafe { record.as_ref() }.publish(&block);

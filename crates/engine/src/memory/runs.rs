@@ -59,6 +59,11 @@ impl Runs {
         self.insert(start, len);
     }
 
+    /// Chunks of the longest run.
+    pub fn longest(&self) -> u32 {
+        self.by_len.last().map_or(0, |&(len, _)| len)
+    }
+
     /// Takes the longest run.
     pub fn take_longest(&mut self) -> Option<(u32, u32)> {
         let &(len, start) = self.by_len.last()?;

@@ -68,6 +68,13 @@ impl Slab {
         self.records.get(((offset as u64 * self.magic) >> 40) as usize)
     }
 
+    /// The end of the slot that `addr` lies in.
+    pub fn after(&self, addr: usize) -> Option<usize> {
+        let base = self.base.load(Ordering::Relaxed);
+        let slot = addr.checked_sub(base)? / self.stride;
+        (slot < self.records.len()).then(|| base + (slot + 1) * self.stride)
+    }
+
     /// Every slot's record.
     pub fn records(&self) -> &[Record] {
         &self.records

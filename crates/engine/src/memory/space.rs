@@ -4,11 +4,11 @@ use super::arena::{Arena, Plan};
 use super::guard::{self, Key};
 use super::heap::Want;
 use super::record::Stable;
-use super::region::{GRANULE, thread_sanitizer};
+use super::region::{GRANULE, thread_sanitizer, valgrind};
 use super::registered::Registered;
 use super::shield::{Hook, Shield, Shut};
 use super::sparse::Sparse;
-use super::{AllocError, Block, CHUNK, FreeError, Layout, Owner, Page, SMALLEST, Usage};
+use super::{AllocError, Block, CHUNK, FreeError, Layout, Owner, Page, Refusal, SMALLEST, Usage};
 use crate::sync::plain::{AtomicU16, OnceLock, Ordering};
 use std::ops::Range;
 
@@ -23,6 +23,9 @@ const ALIASES_AT: usize = 0x2800_0000_0000;
 
 /// Most addresses of an arena under ThreadSanitizer, which leaves room for sixteen devices then.
 const SANITIZED_BYTES: usize = 32 << 30;
+
+/// The same under Valgrind, which pays memory for addresses.
+const VALGRIND_BYTES: usize = 64 << 30;
 
 /// Addresses for registered memory as devices see it; no memory is behind them.
 const ALIAS_BYTES: usize = 4 << 40;
@@ -43,6 +46,8 @@ pub(super) struct Map {
     /// The devices', then pinned, managed, aliases.
     arenas: Box<[Arena]>,
     registered: Registered,
+    /// Variables inside loaded device binaries.
+    images: Registered,
     layout: Layout,
 }
 
@@ -59,13 +64,26 @@ impl Map {
     pub fn find(&self, addr: usize) -> Option<Block> {
         match self.arena_at(addr) {
             Some((_, arena)) => arena.find(addr),
-            None => self.registered.find(addr),
+            None => self.registered.find(addr).or_else(|| self.images.find(addr)),
         }
+    }
+
+    /// The variable inside a device binary around an address.
+    #[inline]
+    pub fn variable(&self, addr: usize) -> Option<Block> {
+        self.images.find(addr)
     }
 
     #[inline]
     pub fn arena(&self, addr: usize) -> Option<Owner> {
         self.arena_at(addr).map(|(place, _)| self.owner(place))
+    }
+
+    /// An arena that begins in `[start, last]`.
+    #[cold]
+    fn arena_within(&self, start: usize, last: usize) -> Option<Owner> {
+        let begins = |arena: &Arena| arena.range().is_some_and(|(base, _)| (start..=last).contains(&base));
+        self.arenas.iter().position(begins).map(|place| self.owner(place))
     }
 
     fn devices(&self) -> usize {
@@ -111,11 +129,18 @@ impl Space {
     /// `Refused(EINVAL)` if the managed window does not begin at a multiple of 1 GiB or there are more than 65000 devices,
     /// `Refused` with the system's errno otherwise.
     pub fn new(layout: Layout) -> Result<Space, AllocError> {
+        let refused = |errno| AllocError::Refused(Refusal::of(errno));
         if !layout.managed_base.is_multiple_of(GRANULE) || layout.devices > 65_000 {
-            return Err(AllocError::Refused(libc::EINVAL));
+            return Err(refused(libc::EINVAL));
         }
-        let most = if thread_sanitizer() { SANITIZED_BYTES } else { ADDRESSES };
-        let granules = Sparse::new(ADDRESSES / GRANULE).map_err(AllocError::Refused)?;
+        let most = if thread_sanitizer() {
+            SANITIZED_BYTES
+        } else if valgrind() {
+            VALGRIND_BYTES
+        } else {
+            ADDRESSES
+        };
+        let granules = Sparse::new(ADDRESSES / GRANULE).map_err(refused)?;
         let bytes = room(layout.device_bytes);
         let device = |device: usize| Plan {
             // Saturates to a place that cannot be had; then another is found.
@@ -134,14 +159,25 @@ impl Space {
         };
         let window = (layout.managed_bytes.clamp(1, ADDRESSES as u64) as usize).next_multiple_of(CHUNK);
         let others = [
-            host(PINNED_AT, room(layout.pinned_bytes), Some("toprope-pinned"), layout.pinned_bytes),
+            host(
+                PINNED_AT,
+                (room(layout.pinned_bytes).0, GRANULE),
+                Some("toprope-pinned"),
+                layout.pinned_bytes,
+            ),
             host(layout.managed_base, (window, window), Some("toprope-managed"), layout.managed_bytes),
             host(ALIASES_AT, (ALIAS_BYTES, ALIAS_BYTES / 256), None, ALIAS_BYTES as u64),
         ];
         let capped = |plan: Plan| Plan { bytes: (plan.bytes.0.min(most), plan.bytes.1.min(most)), ..plan };
         let plans = (0..usize::from(layout.devices)).map(device).chain(others).map(capped);
         let arenas = plans.map(Arena::new).collect();
-        let map = Stable::new(Box::new(Map { granules, arenas, registered: Registered::default(), layout }));
+        let map = Stable::new(Box::new(Map {
+            granules,
+            arenas,
+            registered: Registered::default(),
+            images: Registered::default(),
+            layout,
+        }));
         let key = if layout.guard { Key::new() } else { None };
         if key.is_some() {
             guard::watch(&map);
@@ -170,8 +206,9 @@ impl Space {
     ) -> Result<Block, AllocError> {
         debug_assert!(align.is_power_of_two());
         let refused = if owner == Owner::Registered { libc::EINVAL } else { libc::ENODEV };
-        let place = self.map.place(owner).ok_or(AllocError::Refused(refused))?;
-        let arena = self.map.arenas.get(place).ok_or(AllocError::Refused(refused))?;
+        let refused = AllocError::Refused(Refusal::of(refused));
+        let place = self.map.place(owner).ok_or(refused)?;
+        let arena = self.map.arenas.get(place).ok_or(refused)?;
         let usable = usable.max(size).max(1);
         let align = align.checked_next_power_of_two().unwrap_or(GRANULE).clamp(SMALLEST, GRANULE);
         // Beyond this, rounding could wrap.
@@ -226,6 +263,24 @@ impl Space {
         self.map.arena(addr)
     }
 
+    /// Whose arena the range `[start, last]` has an address of, if any.
+    #[inline]
+    pub fn entered(&self, start: usize, last: usize) -> Option<Owner> {
+        let end = self.arena(start).or_else(|| self.arena(last));
+        // An arena that lies inside the range has one chunk at least.
+        if end.is_some() || last.saturating_sub(start) < CHUNK {
+            end
+        } else {
+            self.map.arena_within(start, last)
+        }
+    }
+
+    /// Whether all of `[start, end)` is memory of one arena that blocks have been in (or, within the step in which an arena grows,
+    /// could have been), and no byte of it belongs to a live block. Slow: looks at every chunk.
+    pub fn vacant(&self, start: usize, end: usize) -> bool {
+        self.map.arena_at(start).is_some_and(|(_, arena)| arena.vacant(start, end))
+    }
+
     /// Use of an owner's memory. A device's counts its device variables, too; `Image` counts those alone. Of registered memory
     /// there exists what is registered.
     pub fn usage(&self, owner: Owner) -> Usage {
@@ -237,7 +292,7 @@ impl Space {
         }
     }
 
-    /// Live blocks of an owner, oldest first.
+    /// Live blocks of an owner, oldest first. (Variables inside device binaries are not among them: they go with their instance.)
     pub fn blocks(&self, owner: Owner) -> Vec<Block> {
         let arena = self.map.place(owner).and_then(|place| self.map.arenas.get(place));
         let mut blocks = match arena {
@@ -251,7 +306,7 @@ impl Space {
 
     /// Notes that the program registered `[addr, addr + size)` of its own memory; refuses an overlap, naming the earlier one.
     pub fn register(&self, addr: usize, size: usize, tag: u64) -> Result<Block, Block> {
-        self.map.registered.add(addr, size, tag)
+        self.map.registered.add(Owner::Registered, addr, size, tag)
     }
 
     /// Forgets a registration that starts at `addr`.
@@ -259,11 +314,30 @@ impl Space {
         self.map.registered.remove(addr)
     }
 
+    /// Notes a variable of a device inside a loaded device binary ([`crate::image::Instance`]): `[addr, addr + size)`, of which the
+    /// runtime's own mapping is `mirror` bytes further (wrapping; 0: there is none). Refuses an overlap, naming the earlier one.
+    pub fn add_variable(&self, device: u16, addr: usize, size: usize, mirror: usize) -> Result<Block, Block> {
+        self.map.images.add(Owner::Image(device), addr, size, mirror as u64)
+    }
+
+    /// Forgets a variable that starts at `addr`.
+    pub fn remove_variable(&self, addr: usize) -> Result<Block, FreeError> {
+        self.map.images.remove(addr)
+    }
+
+    /// Puts pages of a loaded device binary under the guard, if there is one; whether they are.
+    pub fn guard_pages(&self, base: usize, bytes: usize) -> bool {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        self.key.as_ref().is_some_and(|key| key.guard(base, bytes, access).is_ok())
+    }
+
     /// Where the runtime itself reads and writes the bytes at `addr`: the mirror where there is one (device memory, perhaps
     /// pinned memory), the target for an alias, `addr` itself for all else.
     #[inline]
     pub fn inner(&self, addr: usize) -> usize {
-        let Some((_, arena)) = self.map.arena_at(addr) else { return addr };
+        let Some((_, arena)) = self.map.arena_at(addr) else {
+            return self.map.variable(addr).map_or(addr, |block| addr.wrapping_add(block.tag as usize));
+        };
         if arena.has_memory() {
             // 0 without a mirror.
             return addr + arena.mirror();

@@ -1,9 +1,9 @@
 //! From an address in an arena to its block's record: two loads, without a lock.
 
-use super::CHUNK;
-use super::record::Record;
+use super::record::{Record, Seen};
 use super::slab::Slab;
 use super::sparse::Sparse;
+use super::{Block, CHUNK};
 use crate::sync::plain::{AtomicUsize, Ordering};
 
 /// Chunks under one entry of the upper level: 2 MiB.
@@ -69,6 +69,28 @@ impl Table {
             Found::Record(record) => Some(record),
             Found::Slab(slab) => slab.record(addr),
         }
+    }
+
+    /// A live block that has a byte in `[start, end)`. Looks at every chunk of the range, and in a slab at every slot.
+    pub fn live_within(&self, start: usize, end: usize) -> Option<Block> {
+        let mut at = start;
+        while at < end {
+            let next = self.base + ((at - self.base) / CHUNK + 1) * CHUNK;
+            let (record, next) = match self.find(at) {
+                None => (None, next),
+                Some(Found::Record(record)) => (Some(record), next),
+                Some(Found::Slab(slab)) => (slab.record(at), slab.after(at).unwrap_or(next)),
+            };
+            match record.map(Record::read) {
+                Some(Seen::Live(block)) if block.base < end && start < block.base + block.usable => {
+                    return Some(block);
+                }
+                // Another block came or went meanwhile; the table may lead elsewhere now.
+                Some(Seen::Torn) => std::hint::spin_loop(),
+                _ => at = next,
+            }
+        }
+        None
     }
 
     /// Leads `count` chunks to a record, which lives at `record` until the arena ends.

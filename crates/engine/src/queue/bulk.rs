@@ -18,6 +18,8 @@ pub(crate) const ALONE: usize = 1 << 20;
 const SHARED: usize = 256 << 10;
 /// Less than this is not worth the hand-over to another core.
 const WORTH: usize = 2 << 20;
+/// In place of a stream's index: nobody's task, but a call's own copy ([`Core::at_once`]).
+const CALL: u32 = u32::MAX;
 /// Jobs that can be shared at once; others are done alone.
 const JOBS: usize = 4;
 /// Workers that are fetched for one job: memory is the limit soon. Those that are awake anyway may join too.
@@ -32,6 +34,11 @@ pub(crate) enum Op {
 }
 
 impl Op {
+    /// Whether source and destination share bytes: only one thread then keeps the order that memmove promises.
+    pub(crate) fn overlaps(self, len: usize) -> bool {
+        matches!(self, Op::Copy { dst, src } if dst.abs_diff(src) < len)
+    }
+
     /// Does `n` bytes from offset `at`.
     pub(crate) fn run(self, at: usize, n: usize) -> Result<(), Fault> {
         // SAFETY: inner addresses; whoever enqueued the task answers for them. Pieces of words are whole words.
@@ -159,12 +166,25 @@ impl Board {
 impl Core {
     /// Makes the rest of a large task known to idle threads, if that is worth it.
     pub(crate) fn share(&self, stream: u32, op: Op, from: usize, len: usize) -> Option<Shared<'_>> {
-        if self.solo || len - from < WORTH {
+        if self.solo || self.turns.is_some() || len - from < WORTH {
             return None;
         }
         let shared = self.board.open(stream, op, from, len)?;
         self.kick(true);
         Some(shared)
+    }
+
+    /// Does all of it before it returns, on the calling thread, with the help of idle workers if that is worth it.
+    pub(crate) fn at_once(&self, op: Op, len: usize) -> Result<(), Fault> {
+        if len < WORTH || op.overlaps(len) {
+            return op.run(0, len);
+        }
+        let Some(shared) = self.share(CALL, op, 0, len) else {
+            return op.run(0, len);
+        };
+        while shared.step().is_some() {}
+        // A failed piece does not say where: the whole once more, here, does.
+        if shared.close().1 { op.run(0, len) } else { Ok(()) }
     }
 
     /// Takes pieces of jobs (`stream`: of this one's only) until there are none, or the deadline has come; whether there

@@ -1,14 +1,17 @@
 //! What all parts of the engine share.
 
 use super::bulk::Board;
+use super::kernel::Crew;
 use super::line::Line;
 use super::mark::{INDEXES, Mark, Signal};
 use super::park::{Kick, Roster};
+use super::policy::Choice;
 use super::poll::{Bells, Parks};
 use super::ready::Ready;
 use super::signal::Counter;
 use super::slot::Slot;
 use super::table::Table;
+use super::turns::{Turn, Turns};
 use super::user::Seats;
 use super::watch::Watch;
 use super::{Config, Failure, Probe, Stream, worker};
@@ -30,6 +33,7 @@ pub(crate) struct Core {
     pub bells: Bells,
     pub parks: Parks,
     pub seats: Seats,
+    pub crew: Crew,
     pub board: Board,
     pub probe: Box<dyn Probe>,
     pub watched: AtomicBool,
@@ -41,6 +45,7 @@ pub(crate) struct Core {
     /// The policy's answers, asked once.
     pub follows: bool,
     pub helps: bool,
+    pub turns: Option<Turns>,
     watches_hosts: bool,
     hosts: AtomicUsize,
     /// Threads ever started; the next one's number.
@@ -65,10 +70,12 @@ impl Core {
             follows: policy.follows(),
             helps: policy.helps(),
             watches_hosts: policy.watches_hosts(),
+            roster: Roster::new(if policy.turns().is_some() { 1 } else { config.workers }),
+            turns: policy.turns().map(Turns::new),
             ready: Ready::new(policy),
-            roster: Roster::new(config.workers),
             watch: Watch::default(),
             seats: Seats::default(),
+            crew: Crew::default(),
             board: Board::default(),
             probe: config.probe,
             watched: AtomicBool::new(false),
@@ -109,6 +116,14 @@ impl Core {
         self.ready.pending() || self.board.pending()
     }
 
+    /// Takes the stream to run next, and a turn if streams take turns.
+    pub(crate) fn choose<'a>(&'a self, turn: &mut Option<Turn<'a>>) -> Option<Choice> {
+        if let Some(turns) = &self.turns {
+            *turn = Some(turns.take(self)?);
+        }
+        self.ready.next()
+    }
+
     /// Lists a stream that is QUEUED. The caller kicks.
     pub(crate) fn list(&self, index: u32, slot: &Slot) {
         if slot.state.mark_listed() {
@@ -142,7 +157,12 @@ impl Core {
     }
 
     /// Counts a host thread in or out that waits, for policies that want to know.
-    pub(crate) fn host_waits(&self, begins: bool) {
+    pub(crate) fn host_waits(&self, mark: Mark, begins: bool) {
+        match &self.turns {
+            None => {}
+            Some(turns) if begins => turns.begin_wait(mark),
+            Some(turns) => turns.end_wait(mark),
+        }
         if self.watches_hosts {
             let waiting = if begins {
                 self.hosts.fetch_add(1, Ordering::AcqRel) + 1

@@ -1,10 +1,12 @@
 //! The engine's surface: what the runtime calls.
 
+use super::bulk::Op;
 use super::core::Core;
 use super::slot::Slot;
 use super::state::{IDLE, QUEUED};
 use super::worker;
 use super::{Config, Failure, Mark, Signal, Stream, Task, Waited, processors, user};
+use crate::fault::Fault;
 use crate::sync::{Arc, Ordering};
 use std::time::Instant;
 
@@ -71,6 +73,9 @@ impl Engine {
         let Some(slot) = self.slot(stream) else {
             return 0;
         };
+        if let Some(turns) = &self.core.turns {
+            turns.called();
+        }
         let urgent = task.urgent();
         let cost = task.cost_ns();
         let mut back = slot.fifo.lock();
@@ -117,6 +122,10 @@ impl Engine {
         let done = self.core.done(mark);
         if !done && self.core.ready.pending() {
             self.core.kick(true);
+            if let Some(turns) = &self.core.turns {
+                turns.pass(&self.core);
+                return self.core.done(mark);
+            }
         }
         done
     }
@@ -235,6 +244,42 @@ impl Engine {
     /// through this.
     pub fn callback<R>(&self, stream: Stream, code: impl FnOnce() -> R) -> R {
         user::callback(&self.core, stream.0, code)
+    }
+
+    /// [`crate::memory::copy`] for a call that is done when it returns: idle workers take pieces of a large one.
+    ///
+    /// # Errors
+    /// The fault, if a byte of either range is not mapped, is protected, or lies behind its file's end.
+    ///
+    /// # Safety
+    /// As [`crate::memory::copy`].
+    #[inline]
+    pub unsafe fn copy(&self, dst: usize, src: usize, len: usize) -> Result<(), Fault> {
+        self.core.at_once(Op::Copy { dst, src }, len)
+    }
+
+    /// [`crate::memory::fill`], as [`Engine::copy`].
+    ///
+    /// # Errors
+    /// As [`Engine::copy`].
+    ///
+    /// # Safety
+    /// As [`crate::memory::copy`].
+    #[inline]
+    pub unsafe fn fill(&self, dst: usize, byte: u8, len: usize) -> Result<(), Fault> {
+        self.core.at_once(Op::Fill { dst, byte }, len)
+    }
+
+    /// [`crate::memory::fill32`], as [`Engine::copy`]; more words than an address space has bytes are refused by the fault they meet.
+    ///
+    /// # Errors
+    /// As [`Engine::copy`].
+    ///
+    /// # Safety
+    /// As [`crate::memory::copy`].
+    #[inline]
+    pub unsafe fn fill32(&self, dst: usize, word: u32, count: usize) -> Result<(), Fault> {
+        self.core.at_once(Op::Fill32 { dst, word }, count.saturating_mul(4))
     }
 
     /// Whether the calling thread is one of the engine's, hence possibly runs a function of the program for it.

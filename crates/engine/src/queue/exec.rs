@@ -124,6 +124,10 @@ impl<'a> Runner<'a> {
                 self.since = self.since.saturating_add(work);
                 if self.since >= every || slot.line.low() <= position {
                     self.publish(slot, own);
+                    if self.core.turns.is_some() && position == tail {
+                        // The end of the turn, and of what there is.
+                        break;
+                    }
                     if self.since >= every && self.gives_way() {
                         return self.give_back(index, slot, false);
                     }
@@ -147,6 +151,9 @@ impl<'a> Runner<'a> {
             return over(self.deadline);
         }
         self.show_next();
+        if self.core.turns.is_some() {
+            return self.spent >= self.budget;
+        }
         let mask = self.core.ready.mask();
         let higher = (1_u64 << self.priority) - 1;
         let equal = (2_u64 << self.priority) - 1;
@@ -244,7 +251,7 @@ impl<'a> Runner<'a> {
     /// After user code: waits a moment for the next task. Whether there is one.
     fn stay(&mut self, slot: &Slot, own: &Owner) -> bool {
         self.linger = false;
-        if self.core.solo || self.next.is_some() {
+        if self.core.solo || self.core.turns.is_some() || self.next.is_some() {
             return false;
         }
         let end = Instant::now() + LINGER;

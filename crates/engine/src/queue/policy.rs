@@ -3,7 +3,8 @@
 //! A policy is sequential code under the engine's list lock. Entries may be stale (a host thread that synchronizes
 //! takes streams without asking); the engine drops those when it gets them from [`Policy::next`].
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
 
 /// A stream that can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,11 @@ pub trait Policy: Send {
     /// Whether a host thread that synchronizes may run the streams that it waits for without asking.
     fn helps(&self) -> bool {
         true
+    }
+    /// Some: streams take turns. One runs at a time, each turn is as long as the budget, and turns begin only while the
+    /// program waits or asks, or when it has been quiet for this time (`queue/turns.rs`).
+    fn turns(&self) -> Option<Duration> {
+        None
     }
     /// Whether [`Policy::hosts`] is called.
     fn watches_hosts(&self) -> bool {
@@ -87,17 +93,22 @@ impl Policy for ByPriority {
     }
 }
 
-/// Picks by a seeded random number, whatever the priority, and asks again after a few tasks: schedules that a
-/// test would otherwise hardly see.
+/// How long a program must be quiet before its streams run although it does not wait: long beside the time for which
+/// a busy machine may leave a thread aside, short beside the patience of one who watches.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// Picks by a seeded random number before every task, whatever the priority, and lets streams take turns: schedules that
+/// a test would otherwise hardly see, and the same ones again for the same seed.
 pub struct Seeded {
-    ready: Vec<u32>,
+    /// Ordered, so that a choice does not depend on who was listed first.
+    ready: BTreeSet<u32>,
     state: u64,
 }
 
 impl Seeded {
-    /// The same seed gives the same choices for the same sequence of calls.
+    /// The same seed gives the same choices for the same sequence of sets of ready streams.
     pub fn new(seed: u64) -> Seeded {
-        Seeded { ready: Vec::new(), state: seed }
+        Seeded { ready: BTreeSet::new(), state: seed }
     }
 
     // splitmix64 (Steele, Lea and Flood 2014).
@@ -112,16 +123,17 @@ impl Seeded {
 
 impl Policy for Seeded {
     fn list(&mut self, candidate: Candidate) {
-        self.ready.push(candidate.stream);
+        self.ready.insert(candidate.stream);
     }
 
     fn next(&mut self) -> Option<Choice> {
         if self.ready.is_empty() {
             return None;
         }
-        let random = self.random();
-        let pick = (random % self.ready.len() as u64) as usize;
-        Some(Choice { stream: self.ready.swap_remove(pick), budget: 1 + (random >> 61) as u32 })
+        let pick = (self.random() % self.ready.len() as u64) as usize;
+        let stream = self.ready.iter().nth(pick).copied()?;
+        self.ready.remove(&stream);
+        Some(Choice { stream, budget: 1 })
     }
 
     fn mask(&self) -> u32 {
@@ -134,6 +146,10 @@ impl Policy for Seeded {
 
     fn helps(&self) -> bool {
         false
+    }
+
+    fn turns(&self) -> Option<Duration> {
+        Some(QUIET)
     }
 }
 

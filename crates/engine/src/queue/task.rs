@@ -1,11 +1,12 @@
 //! What a stream is made of.
 
+use super::kernel::Kernel;
 use super::mark::Mark;
 use super::poll::Poll;
 use crate::sync::{Arc, AtomicU64};
 use std::ffi::c_void;
 
-/// One piece of a stream's work: at most 32 bytes, no allocation except [`Task::Work`]. Addresses are inner ones
+/// One piece of a stream's work: at most 32 bytes, no allocation except for kernels and [`Task::Work`]. Addresses are inner ones
 /// ([`crate::memory::Space::inner`]); they are read and written when the task runs.
 pub enum Task {
     /// Copies `len` bytes; overlapping ranges behave like memmove.
@@ -83,6 +84,8 @@ pub enum Task {
         /// The failure's code.
         code: u32,
     },
+    /// Runs a kernel of the program on a worker.
+    Kernel(Arc<dyn Kernel>),
     /// Anything else.
     Work(Box<Work>),
 }
@@ -122,7 +125,7 @@ impl Task {
     #[inline]
     pub(crate) fn user_code(&self) -> bool {
         match self {
-            Task::Host { .. } => true,
+            Task::Host { .. } | Task::Kernel(_) => true,
             Task::Work(work) => work.user_code,
             _ => false,
         }

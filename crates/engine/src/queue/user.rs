@@ -6,12 +6,13 @@
 //!
 //! A kernel runs in its worker's [`Scope`]. If it faults, its thread is parked for good in the signal handler; the
 //! watch ([`super::watch`]) finishes the task in its place: nothing that the stream needs is on the dead thread's stack. The thread is
-//! not counted as active any more, so the next kick that needs a worker starts one.
+//! not counted as active any more, so the next kick that needs a worker starts one. ([`super::kernel`] has the rest.)
 
 use super::core::Core;
+use super::kernel::Kernel;
 use super::mark::Mark;
 use crate::fault::{self, Scope, State};
-use crate::sync::{AtomicU64, Mutex, Ordering};
+use crate::sync::{Arc, AtomicU32, AtomicU64, Mutex, Ordering};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,16 +33,21 @@ struct Inside {
     outer: *const Inside,
 }
 
-/// A worker's place for kernels.
+/// A worker's or helper's place for kernels.
 pub(crate) struct Seat {
-    scope: &'static Scope,
+    pub scope: &'static Scope,
     /// The task that runs in it: its stream and position; 0 for none.
-    task: AtomicU64,
+    pub task: AtomicU64,
+    /// Which part of the kernel it is: 0 for the worker whose stream it is, others for helpers.
+    pub member: AtomicU32,
+    /// When the kernel is late, in nanoseconds of the monotonic clock; `u64::MAX`: never.
+    pub deadline: AtomicU64,
+    pub kernel: Mutex<Option<Arc<dyn Kernel>>>,
 }
 
 /// The seats of an engine's workers.
 #[derive(Default)]
-pub(crate) struct Seats(Mutex<Vec<&'static Seat>>);
+pub(crate) struct Seats(pub Mutex<Vec<&'static Seat>>);
 
 /// Seats of workers that have ended, for the next ones.
 static FREE: Mutex<Vec<&'static Seat>> = Mutex::new(Vec::new());
@@ -77,6 +83,9 @@ pub(crate) fn counted() {
 fn step_out(core: &Core) -> bool {
     let counted = COUNTED.replace(false);
     if counted {
+        if let Some(turns) = &core.turns {
+            turns.enter_user();
+        }
         core.roster.enter_user();
         if core.ready.pending() {
             core.kick(true);
@@ -87,12 +96,15 @@ fn step_out(core: &Core) -> bool {
 
 /// Takes that back.
 fn step_in(core: &Core) {
+    if let Some(turns) = &core.turns {
+        turns.leave_user();
+    }
     core.roster.leave_user();
     COUNTED.set(true);
 }
 
 /// Runs user code of a stream.
-fn inside<R>(core: &Core, index: u32, code: impl FnOnce() -> R) -> R {
+pub(crate) fn inside<R>(core: &Core, index: u32, code: impl FnOnce() -> R) -> R {
     let this = Inside { engine: ptr::from_ref(core) as usize, stream: index, outer: INSIDE.get() };
     INSIDE.set(&raw const this);
     let _left = Left(this.outer);
@@ -136,10 +148,19 @@ pub(crate) fn run_user(
     position: u64,
     run: Box<dyn FnOnce() -> Result<(), u32> + Send>,
 ) -> Returned {
-    let seat = SEAT.get().unwrap_or_else(|| core.sit_down());
+    let seat = core.seat();
     seat.task.store(Mark::new(index, position).0, Ordering::Release);
     let panic_code = core.panic_code;
-    let code = || catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(panic_code));
+    enter(core, index, seat, || catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(panic_code)))
+}
+
+/// Runs code in a worker's seat that is made ready for it.
+pub(crate) fn enter(
+    core: &Core,
+    index: u32,
+    seat: &'static Seat,
+    code: impl FnOnce() -> Result<(), u32>,
+) -> Returned {
     step_out(core);
     match inside(core, index, || seat.scope.enter(code)) {
         Ok(result) => {
@@ -151,57 +172,62 @@ pub(crate) fn run_user(
     }
 }
 
+/// The seat of the calling thread.
+pub(crate) fn my_seat() -> Option<&'static Seat> {
+    SEAT.get()
+}
+
+/// The engine whose code runs on the calling thread.
+pub(crate) fn my_core() -> Option<*const Core> {
+    // SAFETY: as in `runs`.
+    unsafe { INSIDE.get().as_ref() }.map(|inside| inside.engine as *const Core)
+}
+
 /// A worker ends: its seat is free, unless it was lost.
 pub(crate) fn stand_up(core: &Core) {
     if let Some(seat) = SEAT.take()
         && seat.scope.state() == State::Idle
     {
+        seat.member.store(0, Ordering::Relaxed);
         core.seats.0.lock().retain(|s| !ptr::eq(*s, seat));
         FREE.lock().push(seat);
     }
 }
 
 impl Core {
-    /// The calling worker's seat; starts the watch with the first one.
+    /// The calling thread's seat.
+    pub(crate) fn seat(&self) -> &'static Seat {
+        SEAT.get().unwrap_or_else(|| self.sit_down())
+    }
+
+    /// A new one for the calling thread; starts the watch with the first one.
     #[cold]
     fn sit_down(&self) -> &'static Seat {
         self.start_watch();
         let free = FREE.lock().pop();
         let seat: &'static Seat = match free {
             Some(seat) => seat,
-            None => Box::leak(Box::new(Seat { scope: Scope::leak(), task: AtomicU64::new(0) })),
+            None => Box::leak(Box::new(Seat {
+                scope: Scope::leak(),
+                task: AtomicU64::new(0),
+                member: AtomicU32::new(0),
+                deadline: AtomicU64::new(u64::MAX),
+                kernel: Mutex::new(None),
+            })),
         };
         self.seats.0.lock().push(seat);
         SEAT.set(Some(seat));
         seat
     }
 
-    /// Gives up the kernel that runs in a stream now: the stream fails with `code` and goes on.
-    pub(crate) fn abandon(&self, index: u32, code: u32) -> bool {
-        let found = {
-            let seats = self.seats.0.lock();
-            // The task is looked at after the entry: if that still runs when it is given up, this was its task.
-            let busy = |seat: &&'static Seat| {
-                let entry = seat.scope.entry()?;
-                let task = Mark(seat.task.load(Ordering::Acquire));
-                (task != Mark::NONE && task.index() == index).then_some((*seat, entry))
-            };
-            seats.iter().find_map(busy)
-        };
-        let Some((seat, entry)) = found else {
-            return false;
-        };
-        seat.scope.abandon(entry) && {
-            self.take_over(seat, code);
-            true
-        }
-    }
-
     /// Ends the task of a seat whose thread will never do so.
-    fn take_over(&self, seat: &'static Seat, code: u32) {
+    pub(crate) fn take_over(&self, seat: &'static Seat, code: u32) {
         self.seats.0.lock().retain(|s| !ptr::eq(*s, seat));
         let task = Mark(seat.task.load(Ordering::Acquire));
         let (index, position) = (task.index(), task.position());
+        if let Some(turns) = &self.turns {
+            turns.lose_user();
+        }
         let Some(slot) = self.streams.get(index) else {
             return;
         };
@@ -220,16 +246,5 @@ impl Core {
         slot.state.requeue(false);
         self.list(index, slot);
         self.kick(true);
-    }
-
-    /// Looks for scopes that have faulted.
-    pub(crate) fn take_over_faulted(&self) {
-        let faulted: Vec<_> = {
-            let seats = self.seats.0.lock();
-            seats.iter().copied().filter(|s| s.scope.state() == State::Faulted).collect()
-        };
-        for seat in faulted {
-            self.take_over(seat, self.kernel_fault_code);
-        }
     }
 }

@@ -27,9 +27,9 @@ impl Core {
         if line.done() >= mark.position() {
             return Waited::Done;
         }
-        self.host_waits(true);
+        self.host_waits(mark, true);
         let waited = self.wait_slow(line, mark, deadline);
-        self.host_waits(false);
+        self.host_waits(mark, false);
         waited
     }
 

@@ -1,12 +1,12 @@
 //! The watch: one thread, started with the first timed wait that really parks, the first parked condition or the first
 //! kernel. It sleeps until the earliest deadline, the next look at the conditions ([`super::poll`]) or the next fault, takes
-//! streams out of waits whose time is over or whose condition is met, and takes over from workers whose kernels have faulted.
+//! streams out of waits whose time is over or whose condition is met, and takes over from workers whose kernels have faulted or take too long.
 
-use super::core::Core;
+use super::core::{Core, monotonic_ns};
 use super::mark::Mark;
 use super::worker;
 use crate::fault;
-use crate::sync::{Arc, Mutex, Ordering};
+use crate::sync::{Arc, AtomicU64, Mutex, Ordering};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
@@ -34,15 +34,25 @@ struct Inner {
     stop: bool,
 }
 
-#[derive(Default)]
-pub(crate) struct Watch(Mutex<Inner>);
+pub(crate) struct Watch {
+    inner: Mutex<Inner>,
+    /// When the watch looks around by itself, in nanoseconds of the monotonic clock; `u64::MAX` while it looks. Whoever begins
+    /// something that ends earlier nudges it: it stores that first and then reads this, the watch does it the other way round.
+    pub until: AtomicU64,
+}
+
+impl Default for Watch {
+    fn default() -> Watch {
+        Watch { inner: Mutex::default(), until: AtomicU64::new(u64::MAX) }
+    }
+}
 
 impl Core {
     /// Wakes `stream` at `at` if it then still waits for `mark` with that ticket. Called after the stream has parked: an
     /// alarm for a wait that is over already does nothing.
     pub(crate) fn set_alarm(&self, at: Instant, stream: u32, ticket: u64, mark: Mark) {
         let first = {
-            let mut watch = self.watch.0.lock();
+            let mut watch = self.watch.inner.lock();
             if watch.alarms.len() >= watch.purge_at.max(FEW) {
                 watch.alarms.retain(|Reverse(alarm)| !self.stale(alarm));
                 watch.purge_at = watch.alarms.len() * 2;
@@ -64,7 +74,7 @@ impl Core {
 
     /// Starts the thread if it does not run.
     pub(crate) fn start_watch(&self) {
-        let mut watch = self.watch.0.lock();
+        let mut watch = self.watch.inner.lock();
         if !watch.running {
             watch.running = worker::spawn_thread(self, "toprope-watch".to_owned(), run);
             if !watch.running {
@@ -75,7 +85,7 @@ impl Core {
 
     /// Does what the watch would do, if the system has refused us its thread.
     pub(crate) fn stand_in(&self) {
-        if !self.watch.0.lock().running {
+        if !self.watch.inner.lock().running {
             while self.look_around() == Some(Duration::ZERO) {}
             // It may have started meanwhile, and not have seen what this thread had in hand.
             fault::nudge();
@@ -84,8 +94,9 @@ impl Core {
 
     /// Ends a wait that is over, if there is one; how long until there is something to do, None when the engine ends.
     fn look_around(&self) -> Option<Duration> {
-        let look = self.look_at_parked().unwrap_or(LONG);
-        let mut watch = self.watch.0.lock();
+        let kernels = self.look_at_kernels().unwrap_or(LONG);
+        let look = self.look_at_parked().unwrap_or(LONG).min(kernels);
+        let mut watch = self.watch.inner.lock();
         if watch.stop {
             return None;
         }
@@ -99,7 +110,7 @@ impl Core {
     }
 
     pub(crate) fn stop_watch(&self) {
-        self.watch.0.lock().stop = true;
+        self.watch.inner.lock().stop = true;
         fault::nudge();
     }
 }
@@ -112,9 +123,12 @@ fn run(core: Arc<Core>) {
             core.take_over_faulted();
             handled = seen;
         }
+        core.watch.until.store(u64::MAX, Ordering::SeqCst);
         match core.look_around() {
             Some(Duration::ZERO) => {}
             Some(nap) => {
+                let until = monotonic_ns().saturating_add(nap.as_nanos() as u64);
+                core.watch.until.store(until, Ordering::SeqCst);
                 fault::wait_any(seen, nap);
             }
             None => return,

@@ -46,7 +46,7 @@ pub(crate) fn spawn(core: &Core) {
 
 /// Starts a detached thread with all signals blocked but those that its own code may raise; false if the system
 /// refuses.
-pub(crate) fn spawn_thread(core: &Core, name: String, main: fn(Arc<Core>)) -> bool {
+pub(crate) fn spawn_thread(core: &Core, name: String, main: impl FnOnce(Arc<Core>) + Send + 'static) -> bool {
     let Some(core) = core.me.upgrade() else {
         return false;
     };
@@ -108,6 +108,7 @@ fn work(core: Arc<Core>) {
 fn sweep(core: &Core, runner: &mut Runner) -> bool {
     let mut worked = false;
     while !core.ready.stopped() {
+        let mut turn = None;
         let (index, budget, claimed) = match runner.next.take() {
             Some(index) => {
                 let Some(slot) = core.streams.get(index) else {
@@ -121,7 +122,7 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
                 (index, u32::MAX, slot.state.claim(Claimer::Worker))
             }
             None => {
-                let Some(Choice { stream, budget }) = core.ready.next() else {
+                let Some(Choice { stream, budget }) = core.choose(&mut turn) else {
                     if core.join(None, None) {
                         worked = true;
                         continue;
@@ -138,6 +139,8 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
             worked = true;
             runner.run(index, slot, budget.min(super::policy::BATCH));
             if runner.lost {
+                // So is the turn, with the code that took it.
+                std::mem::forget(turn);
                 break;
             }
         }

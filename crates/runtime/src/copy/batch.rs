@@ -112,7 +112,7 @@ pub fn memcpy_batch(rt: &Runtime, arrays: &Arrays, fail: &mut usize) -> Result<(
     let Some(batch) = read(rules, arrays)? else { return Ok(()) };
     indexes(rules, &batch, arrays)?;
     // *#03
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     for entry in entries(rt, rules, &batch, fail)? {
         *fail = entry.index;
         now(rt, rules.api, &entry.dst, &entry.src)?;

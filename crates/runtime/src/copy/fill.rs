@@ -1,7 +1,6 @@
 //! aclrtMemset and its kin: bytes or words, on the host or on a device, as the address says.
 
 use ascendcl_sys as sys;
-use toprope_engine::memory;
 use toprope_engine::queue::Task;
 
 use super::{end, end_now, enqueue, given, gone, own};
@@ -19,10 +18,10 @@ pub fn memset(rt: &Runtime, addr: usize, max: usize, value: i32, count: usize) -
     }
     given(addr, "devPtr", "aclrtMemset#02")?;
     within(count, max, "aclrtMemset#03")?;
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     let span = end_now(rt, &"devPtr", addr, count)?;
     // SAFETY: a block of the runtime, which never hands out references into it, or memory of the program.
-    unsafe { memory::fill(span.inner(rt), value as u8, count) }
+    unsafe { rt.engine.fill(span.inner(rt), value as u8, count) }
         .or_else(|fault| gone(rt, fault, Some(&span), None))?;
     observer::tell(|o| o.accessed(Api::aclrtMemset, &[], &[span.range()]));
     Ok(())
@@ -66,7 +65,7 @@ pub fn memset_d32(rt: &Runtime, addr: usize, size: usize, value: u32, count: usi
         return Ok(());
     }
     let span = words(rt, addr, size, count)?;
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     fill_now(rt, Api::aclrtMemsetD32, &span, value, count)
 }
 
@@ -102,7 +101,7 @@ pub fn memset_d32_async(
 
 fn fill_now(rt: &Runtime, api: Api, span: &Span, value: u32, count: usize) -> Result<()> {
     // SAFETY: a block of the runtime, which never hands out references into it, or memory of the program.
-    unsafe { memory::fill32(span.inner(rt), value, count) }
+    unsafe { rt.engine.fill32(span.inner(rt), value, count) }
         .or_else(|fault| gone(rt, fault, Some(span), None))?;
     observer::tell(|o| o.accessed(api, &[], &[span.range()]));
     Ok(())

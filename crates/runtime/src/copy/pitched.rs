@@ -111,7 +111,7 @@ pub fn memcpy_2d(rt: &Runtime, rect: &Rect) -> Result<()> {
         return one_side("aclrtMemcpy2d#12", rect, &dst, &src);
     }
     // *#03
-    thread::current(rt)?;
+    thread::current_device(rt)?;
     copy_now(rt, &NOW, rect, &dst, &src)
 }
 

@@ -59,7 +59,8 @@ pub fn get(rt: &Runtime, id: u32, attr: sys::aclrtDevAttr) -> Result<i64> {
             return refuse!(
                 sys::ACL_ERROR_RT_PARAM_INVALID,
                 "aclrtGetDeviceInfo#04",
-                "attr: {attr} is no value of aclrtDevAttr"
+                "attr: {}",
+                sys::enums::aclrtDevAttr.show(attr)
             );
         }
     };
@@ -68,8 +69,9 @@ pub fn get(rt: &Runtime, id: u32, attr: sys::aclrtDevAttr) -> Result<i64> {
         None => refuse!(
             sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
             "aclrtGetDeviceInfo#07",
-            "attr: {} has no value for attribute {attr}",
-            product.key
+            "attr: {} has no value for {}",
+            product.key,
+            sys::enums::aclrtDevAttr.show(attr)
         ),
     }
 }
@@ -223,7 +225,8 @@ pub fn atomics(operations: &[sys::aclrtAtomicOperation], rule: &'static str) -> 
         Some(bad) => refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             rule,
-            "operations: {bad} is no value of aclrtAtomicOperation"
+            "operations: {}",
+            sys::enums::aclrtAtomicOperation.show(*bad)
         ),
         None => Ok(vec![0; operations.len()]),
     }

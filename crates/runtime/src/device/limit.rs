@@ -165,7 +165,13 @@ fn known(limit: u32, rule: &'static str) -> Result<usize> {
     match KINDS.get(limit as usize) {
         Some(_) => Ok(limit as usize),
         None => {
-            refuse!(sys::ACL_ERROR_INVALID_PARAM, rule, "limit: {limit} is not in [0, {}]", KINDS.len() - 1)
+            refuse!(
+                sys::ACL_ERROR_INVALID_PARAM,
+                rule,
+                "limit: {}; wanted is one of {}",
+                sys::enums::aclrtDeviceLimit.show(limit),
+                sys::enums::aclrtDeviceLimit.all()
+            )
         }
     }
 }
@@ -198,7 +204,8 @@ pub fn set_sat_mode(rt: &Runtime, mode: u32) -> Result<()> {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "aclrtSetDeviceSatMode#01",
-            "mode: {mode} is neither 0 (saturation) nor 1 (Inf/NaN)"
+            "mode: {}; wanted is saturation or Inf/NaN",
+            sys::enums::aclrtFloatOverflowMode.show(mode)
         );
     }
     // #03, #04: the page gives no code for the mode that a product lacks.
@@ -206,9 +213,10 @@ pub fn set_sat_mode(rt: &Runtime, mode: u32) -> Result<()> {
         return refuse!(
             sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
             "aclrtSetDeviceSatMode#03",
-            "mode: {} has modes {:?} only, not {mode}",
+            "mode: {} has {} only, not {}",
             rt.profile.product.key,
-            rt.profile.product.sat_modes
+            sys::enums::aclrtFloatOverflowMode.list(rt.profile.product.sat_modes),
+            sys::enums::aclrtFloatOverflowMode.show(mode)
         );
     }
     let cell = match thread::current(rt).ok().and_then(|context| rt.devices.get(usize::from(context.device)))

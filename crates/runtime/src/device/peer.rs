@@ -52,7 +52,7 @@ fn pair<'a>(
     equal: &'static str,
     range: &'static str,
 ) -> Result<(&'a Device, u16)> {
-    let current = thread::current(rt)?.device;
+    let current = thread::current_device(rt)?;
     if i32::from(current) == peer {
         return refuse!(sys::ACL_ERROR_INVALID_PARAM, equal, "peerDeviceId: {peer} is the current device");
     }

@@ -53,8 +53,9 @@ impl<F: Copy> Registry<F> {
             return refuse!(
                 sys::ACL_ERROR_INTERNAL_ERROR,
                 rule,
-                "type: {kind} has a callback already; only ACL_REG_TYPE_OTHER ({}) takes several",
-                sys::ACL_REG_TYPE_OTHER
+                "type: {} has a callback already; only {} takes several",
+                sys::enums::aclRegisterCallbackType.show(kind),
+                sys::enums::aclRegisterCallbackType.show(sys::ACL_REG_TYPE_OTHER)
             );
         }
         self.0.push(Entry { kind, func, data });
@@ -68,7 +69,12 @@ impl<F: Copy> Registry<F> {
                 self.0.remove(at);
                 Ok(())
             }
-            None => refuse!(sys::ACL_ERROR_INTERNAL_ERROR, rule, "cbFunc: not registered for type {kind}"),
+            None => refuse!(
+                sys::ACL_ERROR_INTERNAL_ERROR,
+                rule,
+                "cbFunc: not registered for type {}",
+                sys::enums::aclRegisterCallbackType.show(kind)
+            ),
         }
     }
 

@@ -66,7 +66,8 @@ pub fn advise(
             return refuse!(
                 sys::ACL_ERROR_RT_PARAM_INVALID,
                 "aclrtMemManagedAdvise#05",
-                "advise: {advice} is no aclrtMemManagedAdviseType (0 to 5)"
+                "advise: {}; wanted is 0 to 5",
+                sys::enums::aclrtMemManagedAdviseType.show(advice)
             );
         }
     }

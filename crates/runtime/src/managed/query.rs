@@ -139,7 +139,8 @@ fn known(attribute: sys::aclrtMemManagedRangeAttribute, name: &str, rule: &'stat
     refuse!(
         sys::ACL_ERROR_RT_PARAM_INVALID,
         rule,
-        "{name}: {attribute} is no aclrtMemManagedRangeAttribute (1 to 8)"
+        "{name}: {}; wanted is 1 to 8",
+        sys::enums::aclrtMemManagedRangeAttribute.show(attribute)
     )
 }
 

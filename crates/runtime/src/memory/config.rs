@@ -53,7 +53,8 @@ pub fn read(
                 return refuse!(
                     sys::ACL_ERROR_RT_PARAM_INVALID,
                     unparsable,
-                    "cfg: attribute {other} is none of MODULE_ID (1), DEVICE_ID (2), VA_FLAG (3)"
+                    "cfg: attribute {} is none of MODULE_ID (1), DEVICE_ID (2), VA_FLAG (3)",
+                    sys::enums::aclrtMallocAttrType.show(other)
                 );
             }
         }

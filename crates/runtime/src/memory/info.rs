@@ -55,16 +55,17 @@ const ATTRS: [Attr; 18] = {
 /// aclrtGetMemInfo: (free, total) bytes of the current device, in whole pages of the attribute's kind. One memory serves all
 /// page kinds, so "free" is what one could still get of that kind.
 pub fn info(rt: &Runtime, attr: u32) -> Result<(usize, usize)> {
+    let asked = sys::enums::aclrtMemAttr.show(attr);
     let Some(attr) = ATTRS.get(attr as usize) else {
         return refuse!(
             sys::ACL_ERROR_RT_INVALID_MEMORY_TYPE,
             "aclrtGetMemInfo#03",
-            "attr: {attr} is not in [0, {}]",
+            "attr: {asked}; wanted is 0 to {}",
             ATTRS.len() - 1
         );
     };
     // aclrtGetMemInfo#04
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     let product = rt.profile.product;
     // aclrtGetMemInfo#05, #06: HBM questions are answered with DDR where there is no HBM, DDR ones are not the other way round.
     let present = (attr.chip != Chip::Ddr || !product.hbm)

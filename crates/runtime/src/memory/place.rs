@@ -1,4 +1,4 @@
-//! Whose memory a range of addresses is, with both ends checked: the one place where a program's addresses become [`Span`]s.
+//! Whose memory a range of addresses is, both ends and all between them checked: the one place where a program's addresses become [`Span`]s.
 //! Every copy and fill comes through here, and so do registration, managed memory and pointer attributes.
 
 use std::fmt;
@@ -135,11 +135,11 @@ pub fn locate_now(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize
     locate(rt, name, addr, len).or_else(|error| freed(rt, addr, len).ok_or(error))
 }
 
+/// A range of pinned memory no byte of which lies in a block.
 #[cold]
 fn freed(rt: &Runtime, addr: usize, len: usize) -> Option<Span> {
-    let pinned = |addr| rt.space.arena(addr) == Some(Owner::Pinned);
-    let last = addr.checked_add(len)?.checked_sub(1)?;
-    let gone = pinned(addr) && pinned(last) && rt.space.find(addr).is_none();
+    let end = addr.checked_add(len).filter(|end| *end > addr)?;
+    let gone = rt.space.arena(addr) == Some(Owner::Pinned) && rt.space.vacant(addr, end);
     gone.then_some(Span { start: addr, len, place: Place::Pageable })
 }
 
@@ -182,13 +182,13 @@ fn unblocked(
         }
         None => {}
     }
-    // The end may run into memory of the runtime that lies behind the program's own.
+    // The range may run into memory of the runtime that lies behind the program's own, and out of it again.
     let last = end.saturating_sub(1).max(addr);
-    if let Some(owner) = rt.space.arena(last) {
+    if let Some(owner) = rt.space.entered(addr, last) {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             RANGE,
-            "{name}: {len} bytes from {addr:#x} end in {}",
+            "{name}: {len} bytes from {addr:#x} run into {}",
             words(owner)
         );
     }
@@ -219,7 +219,8 @@ fn describe(block: &Block, addr: usize) -> String {
     }
 }
 
-fn words(owner: Owner) -> String {
+/// An owner in words.
+pub(crate) fn words(owner: Owner) -> String {
     match owner {
         Owner::Device(device) => format!("memory of device {device}"),
         Owner::Image(device) => format!("a device variable of device {device}"),

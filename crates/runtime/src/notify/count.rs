@@ -39,7 +39,7 @@ pub fn create(rt: &Runtime, flag: u64) -> Result<u64> {
             "flag: {flag:#x} is reserved and must be 0"
         );
     }
-    let device = thread::current(rt)?.device;
+    let device = thread::current_device(rt)?;
     // ours: as many as notifies, since no page says.
     let limit = rt.profile.product.max_notifies;
     let Some(id) = take_number(&rt.notifies.counting_numbers, device, limit) else {
@@ -96,7 +96,8 @@ pub fn record(rt: &Runtime, notify: u64, stream: u64, info: sys::aclrtCntNotifyR
             return refuse!(
                 sys::ACL_ERROR_RT_PARAM_INVALID,
                 "aclrtCntNotifyRecord#03",
-                "info: mode {mode} is none of 0, 1, 2 and 4"
+                "info: mode {}; wanted is 0, 1, 2 or 4",
+                sys::enums::aclrtCntNotifyRecordMode.show(mode)
             );
         }
     };
@@ -161,7 +162,8 @@ pub fn wait_with_timeout(
             return refuse!(
                 sys::ACL_ERROR_RT_PARAM_INVALID,
                 "aclrtCntNotifyWaitWithTimeout#03",
-                "info: mode {mode} is not in [0, 4]"
+                "info: mode {}; wanted is 0 to 4",
+                sys::enums::aclrtCntNotifyWaitMode.show(mode)
             );
         }
     };

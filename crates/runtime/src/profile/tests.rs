@@ -42,3 +42,21 @@ fn support_follows_the_tables() {
     assert!(!ask("a3", "", "").unwrap().supports(Api::aclrtMemAllocManaged));
     assert!(!ask("ipv350", "", "").unwrap().supports(Api::aclrtMallocHost));
 }
+
+#[test]
+fn a_misspelt_variable_is_told_with_the_nearest() {
+    for (name, nearest) in [
+        ("TOPROPE_PRODUKT", "TOPROPE_PRODUCT"),
+        ("TOPROPE_DEVICE", "TOPROPE_DEVICES"),
+        ("TOPROPE_DEVICE_MEM", "TOPROPE_DEVICE_MEMORY"),
+        ("TOPROPE_SEEDS", "TOPROPE_SEED"),
+        ("TOPROPE_guard", "TOPROPE_GUARD"),
+    ] {
+        let text = misspelt(name).unwrap();
+        assert!(text.contains(&format!("{name} ")) && text.ends_with(nearest), "{text}");
+    }
+    for name in VARIABLES.iter().chain(&["TOPROPE_TEST_CHILD", "PATH", "TOPROPE"]) {
+        assert_eq!(misspelt(name), None);
+    }
+    assert_eq!([distance("abc", "abc"), distance("", "abc"), distance("kitten", "sitting")], [0, 3, 3]);
+}

@@ -24,7 +24,12 @@ impl Settings {
             sys::ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK => Ok(&self.overflow),
             sys::ACL_STREAM_ATTR_USER_CUSTOM_TAG => Ok(&self.tag),
             sys::ACL_STREAM_ATTR_CACHE_OP_INFO => Ok(&self.cache_op_info),
-            _ => refuse!(sys::ACL_ERROR_RT_PARAM_INVALID, rule, "stmAttrType: {kind} is no stream attribute"),
+            _ => refuse!(
+                sys::ACL_ERROR_RT_PARAM_INVALID,
+                rule,
+                "stmAttrType: {} cannot be used here",
+                sys::enums::aclrtStreamAttr.show(kind)
+            ),
         }
     }
 }

@@ -50,7 +50,8 @@ pub fn set(rt: &Runtime, address: usize, attribute: u32, value: *const c_void, s
             return refuse!(
                 sys::ACL_ERROR_INVALID_PARAM,
                 "aclrtSetStreamConfigOpt#03",
-                "attr: {attribute} is no attribute of a stream configuration"
+                "attr: {}",
+                sys::enums::aclrtStreamConfigAttr.show(attribute)
             );
         }
     };
@@ -58,7 +59,8 @@ pub fn set(rt: &Runtime, address: usize, attribute: u32, value: *const c_void, s
         return refuse!(
             sys::ACL_ERROR_INVALID_PARAM,
             "aclrtSetStreamConfigOpt#04",
-            "valueSize: {size} bytes, attribute {attribute} has {wanted}"
+            "valueSize: {size} bytes, {} has {wanted}",
+            sys::enums::aclrtStreamConfigAttr.show(attribute)
         );
     }
     let unmapped = |_| {

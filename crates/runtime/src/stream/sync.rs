@@ -18,7 +18,7 @@ use super::{ABORTED, BROKEN, Stream, resolve, resolve_in_context};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::handle::Pin;
-use crate::process::Runtime;
+use crate::process::{self, Runtime};
 use crate::{observer, refuse};
 
 /// What a context does after a failure; aclrtSetStreamFailureMode#06: one setting for all of its streams.
@@ -126,6 +126,11 @@ pub(crate) fn timed_out(stream: &Stream) -> Result<()> {
 
 #[cold]
 pub(crate) fn deferred(stream: &Stream, failure: Failure) -> Error {
+    let report = process::runtime().ok().and_then(|rt| rt.kernels.report(stream.queue, failure));
+    if let Some(report) = report {
+        let text = format!("stream {}, task {}: {}", stream.id, failure.position as u32, report.text);
+        return Error::new(failure.code as i32, "aclrtSynchronizeStream#06", text);
+    }
     let what = match failure.code as i32 {
         sys::ACL_ERROR_RT_SYS_DMA => "a copy or fill reached memory that is not there (freed meanwhile?)",
         sys::ACL_ERROR_RT_WAIT_TIMEOUT => "the wait for an event took longer than allowed",

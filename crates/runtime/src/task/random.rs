@@ -94,7 +94,7 @@ pub fn random_num_async(rt: &Runtime, ask: &Ask, reserve: usize, stream: u64) ->
             sys::ACL_ERROR_INVALID_PARAM,
             "aclrtRandomNumAsync#02, #03",
             "dataType: {} is none of int32, int64, uint32, uint64, bfloat16, float16 and float",
-            ask.data_type
+            sys::enums::aclDataType.show(ask.data_type)
         );
     };
     let known = stream::known(rt, stream)?;
@@ -170,7 +170,8 @@ fn params_of(ask: &Ask, of: Type) -> Result<usize> {
             return refuse!(
                 sys::ACL_ERROR_RT_PARAM_INVALID,
                 "ours: aclrtRandomNumFuncType",
-                "funcType: {other} is none of the values 0 to 3"
+                "funcType: {}; wanted is 0 to 3",
+                sys::enums::aclrtRandomNumFuncType.show(other)
             );
         }
     };
@@ -179,8 +180,8 @@ fn params_of(ask: &Ask, of: Type) -> Result<usize> {
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "ours: only the uniform distribution has integers",
             "dataType: {} does not go with function type {}",
-            ask.data_type,
-            ask.func_type
+            sys::enums::aclDataType.show(ask.data_type),
+            sys::enums::aclrtRandomNumFuncType.show(ask.func_type)
         );
     }
     Ok(count)

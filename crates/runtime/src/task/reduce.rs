@@ -29,7 +29,8 @@ pub fn reduce_async(
         return refuse!(
             sys::ACL_ERROR_INVALID_PARAM,
             "aclrtReduceAsync#04",
-            "type: {data_type} is none of int8, int16, int32, uint32, float16, float and bfloat16"
+            "type: {} is none of int8, int16, int32, uint32, float16, float and bfloat16",
+            sys::enums::aclDataType.show(data_type)
         );
     };
     let known = stream::known(rt, stream)?;
@@ -40,7 +41,8 @@ pub fn reduce_async(
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "aclrtReduceAsync#06",
-            "kind: {kind} is none of the values 10 to 13"
+            "kind: {}; wanted is 10 to 13",
+            sys::enums::aclrtReduceKind.show(kind)
         );
     };
     let product = rt.profile.product;
@@ -48,18 +50,20 @@ pub fn reduce_async(
         return refuse!(
             sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
             "aclrtReduceAsync#09",
-            "kind: {} has the kinds {:?} only, not {kind}",
+            "kind: {} has {} only, not {}",
             product.key,
-            product.reduce_kinds
+            sys::enums::aclrtReduceKind.list(product.reduce_kinds),
+            sys::enums::aclrtReduceKind.show(kind)
         );
     }
     if !product.reduce_types.contains(&data_type) {
         return refuse!(
             sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
             "aclrtReduceAsync#10, #11, #12, #13, #14",
-            "type: {} has the data types {:?} only, not {data_type}",
+            "type: {} has {} only, not {}",
             product.key,
-            product.reduce_types
+            sys::enums::aclDataType.list(product.reduce_types),
+            sys::enums::aclDataType.show(data_type)
         );
     }
     let len = match usize::try_from(count) {

@@ -76,7 +76,7 @@ fn creation(r: &mut Rows) {
     r.row("aclrtCreateEvent#05", |_| PLAIN(&mut null_mut())).bare();
     r.row("aclrtCreateEventWithFlag#05", |_| FLAGGED(&mut null_mut())).bare();
     r.row("aclrtCreateEventExWithFlag#05", |_| EXTENDED(&mut null_mut())).bare();
-    r.hardware("aclrtCreateEvent#06", "undefined behaviour: a plain event in aclrtResetEvent");
+    r.decided("aclrtCreateEvent#06", |_| plain_reset());
     let records = |event: Event| {
         let stream = Stream::new();
         for _ in 0..1000 {
@@ -334,12 +334,27 @@ fn record_with_flag(r: &mut Rows) {
     r.needs("aclrtRecordEventWithFlag#15", "aclmdlRICaptureBegin");
 }
 
+/// Resets an event of aclrtCreateEvent after a record and a wait; it takes effect, and the event can be used again.
+fn plain_reset() -> i32 {
+    let (event, stream) = (Event::new(), Stream::new());
+    ok!(aclrtRecordEvent(event.h(), stream.h()));
+    ok!(aclrtStreamWaitEvent(stream.h(), event.h()));
+    let code = acl!(aclrtResetEvent(event.h(), stream.h()));
+    stream.wait();
+    assert_eq!(recorded(event.h()), ACL_EVENT_RECORDED_STATUS_NOT_READY);
+    ok!(aclrtRecordEvent(event.h(), stream.h()));
+    stream.wait();
+    assert_eq!(recorded(event.h()), ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    code
+}
+
 fn reset(r: &mut Rows) {
     let reset = |event: &Event| acl!(aclrtResetEvent(event.h(), Stream::new().h()));
     r.row("aclrtResetEvent#01", |_| acl!(aclrtResetEvent(null_mut(), Stream::new().h())));
     r.decided("aclrtResetEvent#02", move |_| {
-        assert_eq!(reset(&Event::with(ACL_EVENT_SYNC)), 0);
-        [reset(&Event::with(ACL_EVENT_TIME_LINE)), reset(&Event::ex(ACL_EVENT_SYNC))]
+        assert_eq!(reset(&Event::with(ACL_EVENT_TIME_LINE)), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+        assert_eq!(reset(&Event::ex(ACL_EVENT_SYNC)), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+        [reset(&Event::with(ACL_EVENT_SYNC)), plain_reset()]
     });
     r.row("aclrtResetEvent#03", move |_| reset(&Event::ex(ACL_EVENT_SYNC)));
     r.row("aclrtResetEvent#04", move |_| reset(&Event::with(ACL_EVENT_TIME_LINE)));

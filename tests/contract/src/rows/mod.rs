@@ -35,6 +35,7 @@ chapters! {
     general;
     host;
     init;
+    kernel;
     label;
     managed;
     memory;

@@ -60,7 +60,7 @@ impl Model {
                 v.task = self.need_queue(v, t, stream, "aclrtResetEvent#07");
                 if let Some(event) = event {
                     let found = &self.events[event];
-                    let unfit = found.form != Form::Flagged || found.flags & sys::ACL_EVENT_SYNC == 0;
+                    let unfit = found.form == Form::Extended || found.flags & sys::ACL_EVENT_SYNC == 0;
                     v.check(unfit, sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtResetEvent#02 to #04");
                     self.not_device_only(v, event, "aclrtResetEvent#08");
                 }

@@ -3,6 +3,7 @@
 use super::super::Stream;
 use super::super::bulk::{self, Op};
 use super::super::core::{CHECK, monotonic_ns};
+use super::super::kernel;
 use super::super::mark::Mark;
 use super::super::poll::Poll;
 use super::super::slot::{FAILED, Owner, STOP, Slot};
@@ -130,7 +131,7 @@ impl Runner<'_> {
                 Step::Done(1)
             }
             // Seen to above.
-            Task::Host { .. } => Step::User,
+            Task::Host { .. } | Task::Kernel(_) => Step::User,
             Task::Work(_) => {
                 // SAFETY: taken out once: the record is left behind after this, whatever happens.
                 match unsafe { task.read() } {
@@ -161,11 +162,8 @@ impl Runner<'_> {
         self.before_long(slot, own);
         // Overlapping copies are not shared, and go from the end when the destination begins inside the source, as memmove
         // would.
-        let (overlaps, backwards) = match op {
-            Op::Copy { dst, src } => (dst.abs_diff(src) < len, dst > src && dst - src < len),
-            _ => (false, false),
-        };
-        let shared = if overlaps { None } else { self.core.share(index, op, own.progress, len) };
+        let backwards = matches!(op, Op::Copy { dst, src } if dst > src && dst - src < len);
+        let shared = if op.overlaps(len) { None } else { self.core.share(index, op, own.progress, len) };
         let failed = match shared {
             Some(shared) => {
                 while let Some(n) = shared.step() {
@@ -225,6 +223,11 @@ impl Runner<'_> {
         // SAFETY: taken out once: the record is left behind after this, whatever happens.
         match unsafe { task.read() } {
             Task::Host { func, arg } => user::host_function(self.core, index, func, arg),
+            Task::Kernel(kernel) => match kernel::run(self.core, index, position, kernel) {
+                Returned::Result(Ok(())) => {}
+                Returned::Result(Err(code)) => self.core.fail(index, slot, position, code),
+                Returned::Lost => return false,
+            },
             Task::Work(work) => match user::run_user(self.core, index, position, work.run) {
                 Returned::Result(Ok(())) => {}
                 Returned::Result(Err(code)) => self.core.fail(index, slot, position, code),

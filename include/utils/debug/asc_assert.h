@@ -1,0 +1,7 @@
+/* assert of device code, under the name that the documentation gives. */
+#ifndef TOPROPE_UTILS_DEBUG_ASC_ASSERT_H
+#define TOPROPE_UTILS_DEBUG_ASC_ASSERT_H
+
+#include "toprope/device/print.h"
+
+#endif
