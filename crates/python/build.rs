@@ -27,8 +27,19 @@ fn main() -> io::Result<()> {
             fs::copy(&file, copy)?;
         }
     }
+    mark(&package.join(MARK))?;
     link(Path::new("../../libtoprope_python.so"), &package.join("_acl.abi3.so"))?;
     link(Path::new("../../libascendcl.so"), &package.join("libascendcl.so"))
+}
+
+/// An empty file of the package. Cargo runs this again when it is gone, so that the next build lays out what was taken away.
+const MARK: &str = "py.typed";
+
+/// Has cargo look at [`MARK`], which it finds older than this run.
+fn mark(file: &Path) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).open(file)?.set_modified(std::time::SystemTime::UNIX_EPOCH)?;
+    println!("cargo:rerun-if-changed={}", file.display());
+    Ok(())
 }
 
 /// A symbolic link, in the place of whatever was there.

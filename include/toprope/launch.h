@@ -125,10 +125,19 @@ public:
         }
         mine->taken_ = true;
         waiting() = mine->previous_;
-        toprope_kernel_launch(kernel, mine->blocks_, arguments, size, nullptr, mine->stream_);
+        newest_code() = toprope_kernel_launch(kernel, mine->blocks_, arguments, size, nullptr, mine->stream_);
     }
 
+    /* What the newest launch of this thread was answered: the value of a launch as an expression. */
+    static int code() { return newest_code(); }
+
 private:
+    __attribute__((visibility("default"))) static int &newest_code()
+    {
+        static thread_local int code;
+        return code;
+    }
+
     __attribute__((visibility("default"))) static Config *&waiting()
     {
         static thread_local Config *newest;

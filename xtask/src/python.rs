@@ -17,13 +17,25 @@ pub fn run(args: &[String]) -> Result<ExitCode, String> {
             other => return Err(format!("unknown option {other} (--release, --wheel)")),
         }
     }
+    // Told before a build of minutes.
+    let maturin = if wheel { maturin()? } else { String::new() };
     build(release)?;
     if wheel {
-        println!("{}", make_wheel("maturin", release, &target_dir().join("wheels"))?.display());
+        println!("{}", make_wheel(&maturin, release, &target_dir().join("wheels"))?.display());
     } else {
         println!("PYTHONPATH={}", layout(release).display());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The maturin of the path, else the one that the tests have installed for themselves.
+fn maturin() -> Result<String, String> {
+    let own = target_dir().join("python-tools/bin/maturin").to_string_lossy().into_owned();
+    let found = ["maturin".to_owned(), own].into_iter().find(|maturin| answers(maturin, &["--version"]));
+    found.ok_or_else(|| {
+        "maturin cannot be run; in a virtual environment: pip install -r tests/conformance/python/requirements.txt"
+            .to_owned()
+    })
 }
 
 fn profile_folder(release: bool) -> PathBuf {
@@ -53,11 +65,6 @@ pub fn build(release: bool) -> Result<(), String> {
 
 /// Makes the wheel in `folder` with this maturin, and returns its path. The library must be built.
 pub fn make_wheel(maturin: &str, release: bool, folder: &Path) -> Result<PathBuf, String> {
-    if !answers(maturin, &["--version"]) {
-        return Err(format!(
-            "{maturin} cannot be run (pip install -r tests/conformance/python/requirements.txt)"
-        ));
-    }
     let crate_folder = root().join("crates/python");
     let inside = crate_folder.join("python/acl/libascendcl.so");
     let library = profile_folder(release).join("libascendcl.so");

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use ascendcl_sys::*;
-use toprope_runtime::call::{call, value};
+use toprope_runtime::call::{call, left_behind, value};
 use toprope_runtime::{Api, error, exception};
 
 use crate::arg;
@@ -11,7 +11,7 @@ use crate::arg;
 /// Answers what the last failed calls said, newest first, and forgets it; null when there is nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetRecentErrMsg() -> *const c_char {
-    value(Api::aclGetRecentErrMsg, std::ptr::null(), |_| Ok(error::recent()))
+    left_behind(Api::aclGetRecentErrMsg, std::ptr::null(), error::recent)
 }
 
 /// Answers the thread's last error of the runtime layer and forgets it.

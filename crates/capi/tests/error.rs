@@ -59,6 +59,45 @@ fn messages_are_the_threads_newest_first_and_taken() {
     );
 }
 
+/// ours: a process without a runtime hears from the message what was wrong with its target.
+#[test]
+fn messages_of_a_target_that_does_not_exist() {
+    let told = alone("messages_of_a_target_that_does_not_exist", &[("TOPROPE_PRODUCT", "nonsense")], || {
+        assert!(unsafe { aclGetRecentErrMsg() }.is_null(), "no call has failed");
+        assert_eq!(unsafe { aclInit(null()) }, ACL_ERROR_INVALID_PARAM);
+        assert_eq!(unsafe { aclrtSetDevice(0) }, ACL_ERROR_INVALID_PARAM);
+        let said = message();
+        let lines: Vec<_> = said.lines().collect();
+        assert_eq!(lines.len(), 2, "{said}");
+        assert!(lines[0].contains(": aclrtSetDevice: ") && lines[1].contains(": aclInit: "), "{said}");
+        assert!(lines.iter().all(|line| line.contains("nonsense") && line.contains("a2")), "{said}");
+        assert!(unsafe { aclGetRecentErrMsg() }.is_null(), "taken");
+    });
+    assert!(told.is_none_or(|told| told.contains("nonsense")));
+}
+
+/// ours: so does a forked child; what its parent had not read yet is its own too.
+#[test]
+fn messages_of_a_forked_child() {
+    alone("messages_of_a_forked_child", &[], || {
+        fail(77);
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let code = unsafe { aclrtSetDevice(0) };
+            let said = message();
+            let good = code == ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+                && said.contains(": aclrtSetDevice: this process was forked")
+                && said.lines().count() == 2
+                && unsafe { aclGetRecentErrMsg() }.is_null();
+            unsafe { libc::_exit(if good { 0 } else { 1 }) };
+        }
+        let mut status = 0;
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        assert!(message().contains("77"));
+    });
+}
+
 /// aclGetRecentErrMsg#01, aclInit#23
 #[test]
 fn messages_of_the_process() {

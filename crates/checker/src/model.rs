@@ -182,6 +182,9 @@ impl Model {
 
     /// The thread has ended.
     pub fn leave(&mut self, slot: usize) {
+        if let Some(host) = self.hosts.get(slot) {
+            self.objects.bound.remove(&host.who);
+        }
         self.vacant.push(slot);
     }
 
@@ -330,8 +333,13 @@ impl Model {
 
     /// A block is gone.
     pub fn freed(&mut self, here: &mut Here, block: &Block) {
-        self.aliases.remove(&block.base);
         self.settle_block(block);
+        // The address may have been handed out again before this was told: then that block is the one that is known.
+        let same = self.blocks.find(block.base).and_then(|place| self.blocks.at(place));
+        if same.is_none_or(|living| living.block.serial != block.serial) {
+            return;
+        }
+        self.aliases.remove(&block.base);
         let Some(living) = self.blocks.remove(block.base) else { return };
         let call = self.call(here);
         self.objects.freed(&living.block, call);
@@ -344,7 +352,7 @@ impl Model {
             clock::add(&mut clock, Epoch::task(at));
         }
         let open = living.shadow.open(&clock).into_iter().find(|conflict| !conflict.earlier.epoch.is_host());
-        let found = open.or_else(|| self.kept_use(&living.block, actor));
+        let found = open.or_else(|| self.kept_use(&living.block));
         if let Some(conflict) = found {
             let finding = rule::free_in_use::finding(self, &living, &call, &conflict);
             self.out.push(finding);
@@ -352,8 +360,7 @@ impl Model {
     }
 
     /// A task that is kept behind one that holds its stream up, and touches a block.
-    fn kept_use(&self, block: &Block, actor: Actor) -> Option<Conflict> {
-        let _ = actor;
+    fn kept_use(&self, block: &Block) -> Option<Conflict> {
         self.streams.iter().flatten().find_map(|stream| {
             stream.kept_tasks().find_map(|op| {
                 let piece = |ranges: &[Range]| {

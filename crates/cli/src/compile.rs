@@ -34,13 +34,26 @@ use tool::Stopped;
 /// Compiles as the words after `toprope c++` (`cxx`) or `toprope cc` say. Exit status: the compiler's own, or 2 when there is none.
 pub fn command(words: &[OsString], cxx: bool) -> Result<ExitCode, Refused> {
     tool::outlive_interrupts();
+    Ok(match steps(words, cxx)? {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(code) => ExitCode::from(code),
+    })
+}
+
+/// Compiles for `toprope run`: false when a compiler said why it does not.
+pub fn carry_out(words: &[OsString], cxx: bool) -> Result<bool, Refused> {
+    Ok(steps(words, cxx)?.is_ok())
+}
+
+/// All steps; a compiler that failed gives its exit status.
+fn steps(words: &[OsString], cxx: bool) -> Result<Result<(), u8>, Refused> {
     let libraries = library_folder()?;
     let done = headers(&libraries)
         .map_err(Stopped::from)
         .and_then(|include| Driver::new(words, cxx, include, libraries)?.run());
     match done {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(Stopped::Said(code)) => Ok(ExitCode::from(code)),
+        Ok(()) => Ok(Ok(())),
+        Err(Stopped::Said(code)) => Ok(Err(code)),
         Err(Stopped::Refused(line)) => Err(Refused(line)),
     }
 }

@@ -76,17 +76,20 @@ pub const LIBRARY: &str = "libascendcl.so";
 
 pub fn run(args: Args) -> Result<ExitCode, Refused> {
     let libraries = library_folder()?;
-    let start = Start::new(&args, libraries.clone())?;
+    let start = Start::new(&args, libraries)?;
     let (program, rest) = args.program.split_first().ok_or("no program given")?;
     let source = Path::new(program);
     if source.extension().is_some_and(|ext| ext == "py") {
         exists(source)?;
         return python(&start, &args.program);
     }
-    match compile::language(source) {
+    let language = if source.is_dir() { Some(compile::Language::Cpp) } else { compile::language(source) };
+    match language {
         Some(language) => {
-            exists(source)?;
-            let built = compile::build(source, language, &libraries)?;
+            if !source.is_dir() {
+                exists(source)?;
+            }
+            let built = compile::build(source, language)?;
             let mut command = start.command(built.path.as_os_str(), rest);
             command.arg0(source.with_extension(""));
             let status =

@@ -1,4 +1,5 @@
 //! Device binaries, compiled here from C.
+#![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::undocumented_unsafe_blocks)]
 
 use std::path::{Path, PathBuf};

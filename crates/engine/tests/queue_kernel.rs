@@ -1,4 +1,5 @@
 //! Kernels on the engine's threads: faults, limits and members.
+#![cfg(not(loom))]
 #![allow(clippy::unwrap_used, clippy::undocumented_unsafe_blocks)]
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

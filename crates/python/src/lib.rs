@@ -22,6 +22,7 @@ mod library;
 mod memory;
 mod notify;
 mod owner;
+mod readable;
 mod stream;
 mod text;
 mod thread;

@@ -1,7 +1,11 @@
 //! Who keeps the memory alive whose address was given out. Nobody does: the program has to. When a checker listens
 //! (`TOPROPE_CHECK`), this module holds one reference to each such object, and so sees that no other one is left; it tells the
-//! runtime ([`ascendcl_sys::ABANDONED`]) at the next call that copies or waits, so that a copy which is still pending, or comes
-//! later, can be blamed. The object itself lives until the look after that, so that the blamed copy reads what it would have read.
+//! runtime ([`ascendcl_sys::ABANDONED`]) and lets the object go, so that a copy which is still pending, or comes later, can be
+//! blamed, and meets what it would have met without the checker.
+//!
+//! It looks at all objects before each call that copies or waits, and in between whenever so much was given out that this is
+//! paid for ([`GivenOut::due`]); at the one given out last, which is gone at once in `bytes_to_ptr(array.tobytes())`, when the
+//! next one is given out.
 //!
 //! Without a checker nothing is held and nothing is looked at.
 
@@ -18,13 +22,47 @@ use crate::library::table;
 /// Whether a checker listens.
 static ON: AtomicBool = AtomicBool::new(false);
 
-static GIVEN_OUT: Mutex<GivenOut> = Mutex::new(GivenOut { owners: None, blamed: Vec::new() });
+/// Objects, and bytes, that may be given out between two looks however little is held.
+const FEW: usize = 16;
+const SMALL: usize = 1 << 20;
+
+static GIVEN_OUT: Mutex<GivenOut> = Mutex::new(GivenOut {
+    owners: None,
+    held: Amount { objects: 0, bytes: 0 },
+    since: Amount { objects: 0, bytes: 0 },
+    last: 0,
+});
 
 struct GivenOut {
     /// By address.
     owners: Option<HashMap<usize, Owner>>,
-    /// Told of at the last look.
-    blamed: Vec<Py<PyAny>>,
+    /// What the last look left.
+    held: Amount,
+    /// What was given out since.
+    since: Amount,
+    /// The address that was given out last.
+    last: usize,
+}
+
+#[derive(Default)]
+struct Amount {
+    objects: usize,
+    bytes: usize,
+}
+
+impl Amount {
+    fn add(&mut self, bytes: usize) {
+        self.objects += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+impl GivenOut {
+    /// Whether the next look is due.
+    fn due(&self) -> bool {
+        self.since.objects >= FEW.max(self.held.objects / 2)
+            || self.since.bytes >= SMALL.max(self.held.bytes / 2)
+    }
 }
 
 struct Owner {
@@ -47,37 +85,52 @@ pub fn watched() -> bool {
 /// Notes that the address of `len` bytes was given out, which `object` keeps alive.
 pub fn note(object: &Bound<'_, PyAny>, start: usize, len: usize) {
     let owner = Owner { len, object: object.clone().unbind() };
-    // The old one is dropped with no lock held, since that may run Python code.
-    let old = lock().owners.get_or_insert_with(HashMap::new).insert(start, owner);
-    drop(old);
+    let (gone, old, due) = {
+        let mut given = lock();
+        given.since.add(len);
+        let last = std::mem::replace(&mut given.last, start);
+        let owners = given.owners.get_or_insert_with(HashMap::new);
+        let lost = owners.get(&last).is_some_and(alone);
+        let gone = if lost { owners.remove_entry(&last) } else { None };
+        (gone, owners.insert(start, owner), given.due())
+    };
+    tell(gone.as_slice());
+    // Both go with no lock held, since that may run Python code.
+    drop((gone, old));
+    if due {
+        look_now();
+    }
 }
 
 /// Tells of objects that nobody else holds any more.
 #[inline]
-pub fn look(py: Python<'_>) {
+pub fn look(_: Python<'_>) {
     if watched() {
-        look_now(py);
+        look_now();
     }
 }
 
+/// The caller has the GIL.
 #[cold]
-fn look_now(_: Python<'_>) {
-    let mut found = Vec::new();
-    let (told_before, gone) = {
+fn look_now() {
+    let gone: Vec<(usize, Owner)> = {
         let mut given = lock();
         let owners = given.owners.get_or_insert_with(HashMap::new);
         let starts: Vec<usize> =
             owners.iter().filter(|(_, owner)| alone(owner)).map(|(start, _)| *start).collect();
-        for start in starts {
-            if let Some(owner) = owners.remove(&start) {
-                found.push((start, owner));
-            }
-        }
-        let gone: Vec<(usize, usize)> = found.iter().map(|(start, owner)| (*start, owner.len)).collect();
-        let blamed = found.into_iter().map(|(_, owner)| owner.object).collect();
-        (std::mem::replace(&mut given.blamed, blamed), gone)
+        let gone = starts.iter().filter_map(|start| owners.remove_entry(start)).collect();
+        let mut held = Amount::default();
+        owners.values().for_each(|owner| held.add(owner.len));
+        (given.held, given.since) = (held, Amount::default());
+        gone
     };
-    for (start, len) in gone {
+    tell(&gone);
+    // Here the objects go, with no lock held, since that may run Python code.
+}
+
+/// Tells the runtime of objects that only this module holds.
+fn tell(gone: &[(usize, Owner)]) {
+    for (start, owner) in gone {
         // SAFETY: texts that end in NUL; the format takes a size and an address.
         unsafe {
             (table().aclAppLog)(
@@ -86,12 +139,11 @@ fn look_now(_: Python<'_>) {
                 c"acl.util".as_ptr(),
                 0,
                 c"%zu bytes at %p".as_ptr(),
-                len,
-                start,
+                owner.len,
+                *start,
             );
         }
     }
-    drop(told_before);
 }
 
 /// Whether the reference held here is the only one.

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
-use crate::owner;
+use crate::{owner, readable};
 
 /// The error for what is not bytes.
 ///
@@ -55,8 +55,9 @@ pub fn util_ptr_to_bytes(py: Python<'_>, ptr: usize, size: usize) -> PyResult<Bo
         return Ok(PyBytes::new(py, &[]));
     }
     range(ptr, size)?;
+    readable::all(ptr, size)?;
     PyBytes::new_with(py, size, |bytes| {
-        // SAFETY: the program says that this memory is there, as it would to C; the new object is somewhere else.
+        // SAFETY: this memory was there a moment ago, and the program says that it stays; the new object is somewhere else.
         unsafe { std::ptr::copy_nonoverlapping(ptr as *const u8, bytes.as_mut_ptr(), size) };
         Ok(())
     })
@@ -158,7 +159,10 @@ pub fn util_ptr_to_numpy<'py>(
     let size = lengths.iter().try_fold(item, |size, length| size.checked_mul(*length));
     match size {
         Some(0) => return numpy.call_method1("empty", (shape, dtype)),
-        Some(size) => range(ptr, size)?,
+        Some(size) => {
+            range(ptr, size)?;
+            readable::mapped(ptr, size)?;
+        }
         None => return Err(PyOverflowError::new_err("no memory has so many elements")),
     }
     let interface = PyDict::new(py);

@@ -24,6 +24,19 @@ pub fn value<T>(api: Api, otherwise: T, body: impl FnOnce(&'static Runtime) -> R
     enter(api, body).unwrap_or(otherwise)
 }
 
+/// As [`value`], for what failed calls left behind: a process that has no runtime (a target that does not exist, a forked child)
+/// hears why.
+pub fn left_behind<T>(api: Api, otherwise: T, body: impl FnOnce() -> T) -> T {
+    guarded(api, || match toprope_engine::fault::forked() {
+        true => Ok(body()),
+        false => match process::runtime() {
+            Ok(runtime) if !runtime.profile.supports(api) => unsupported(api, runtime),
+            _ => Ok(body()),
+        },
+    })
+    .unwrap_or(otherwise)
+}
+
 /// Answers for a function that is exported but not built.
 #[cold]
 pub fn unbuilt(api: Api) -> i32 {
@@ -38,12 +51,18 @@ pub fn unbuilt(api: Api) -> i32 {
 
 #[inline]
 fn enter<T>(api: Api, body: impl FnOnce(&'static Runtime) -> Result<T>) -> Result<T> {
+    guarded(api, || admit(api).and_then(body))
+}
+
+/// Does `work` with what belongs to every call: the observer, panics and the error record.
+#[inline]
+fn guarded<T>(api: Api, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let watched = observer::watched();
     if watched {
         observer::get().call(api);
     }
     // A panic is a fault of ours; it must not unwind into the program.
-    let result = match catch_unwind(AssertUnwindSafe(|| admit(api).and_then(body))) {
+    let result = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result,
         Err(panic) => Err(internal(&*panic)),
     };
@@ -76,7 +95,7 @@ fn admit(api: Api) -> Result<&'static Runtime> {
 }
 
 #[cold]
-fn unsupported(api: Api, runtime: &Runtime) -> Result<&'static Runtime> {
+fn unsupported<T>(api: Api, runtime: &Runtime) -> Result<T> {
     crate::refuse!(
         sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
         error::log::UNSUPPORTED,

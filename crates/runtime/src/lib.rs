@@ -30,6 +30,7 @@ pub mod observer;
 pub mod pointer;
 pub mod process;
 pub mod profile;
+pub mod second;
 pub mod stream;
 pub mod symbol;
 pub mod system;

@@ -19,7 +19,9 @@ use crate::memory::ledger::Ledger;
 use crate::observer;
 use crate::profile::{Check, Form, Profile, Request, misspelt};
 use crate::system::System;
-use crate::{allocator, callback, event, host, kernel, label, managed, notify, stream, symbol, timeout};
+use crate::{
+    allocator, callback, event, host, kernel, label, managed, notify, second, stream, symbol, timeout,
+};
 
 /// Everything that a process shares.
 pub struct Runtime {
@@ -113,6 +115,9 @@ fn make() -> std::result::Result<Runtime, Refused> {
         if let Some(text) = name.to_str().and_then(misspelt) {
             eprintln!("toprope: {text}");
         }
+    }
+    if let Some(text) = second::note() {
+        eprintln!("toprope: {text}");
     }
     let request = Request::from_env();
     let mut profile = Profile::resolve(&request).map_err(|text| {

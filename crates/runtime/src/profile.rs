@@ -55,10 +55,10 @@ pub struct Profile {
     pub device_memory: u64,
     /// Whether host code is to be kept out of device memory.
     pub guard: bool,
-    /// What the checker does with what it finds.
-    pub check: Check,
     /// What is printed of failed calls.
     pub log: Log,
+    /// What the checker does with what it finds.
+    pub check: Check,
     /// Draws the order in which ready streams run; None: by priority, first come first served.
     pub seed: Option<u64>,
 }
@@ -104,10 +104,10 @@ pub struct Request {
     pub device_memory: Option<String>,
     /// `TOPROPE_GUARD`: `on` (default) or `off`.
     pub guard: Option<String>,
-    /// `TOPROPE_CHECK`: `off` (default), `warn` or `strict`.
-    pub check: Option<String>,
     /// `TOPROPE_LOG`: `off`, `error` or `info`.
     pub log: Option<String>,
+    /// `TOPROPE_CHECK`: `off` (default), `warn` or `strict`.
+    pub check: Option<String>,
     /// `TOPROPE_SEED`: a number; none by default.
     pub seed: Option<String>,
 }
@@ -174,8 +174,8 @@ impl Request {
             devices: get("TOPROPE_DEVICES"),
             device_memory: get("TOPROPE_DEVICE_MEMORY"),
             guard: get("TOPROPE_GUARD"),
-            check: get("TOPROPE_CHECK"),
             log: get("TOPROPE_LOG"),
+            check: get("TOPROPE_CHECK"),
             seed: get("TOPROPE_SEED"),
         }
     }
@@ -249,17 +249,17 @@ impl Profile {
             Some("off") => false,
             Some(text) => return Err(format!("'{text}' is no guard setting; valid: on, off")),
         };
-        let check = match request.check.as_deref() {
-            None => Check::Off,
-            Some(text) => Check::parse(text)
-                .ok_or_else(|| format!("'{text}' is no check setting; valid: off, warn, strict"))?,
-        };
         let log = match request.log.as_deref() {
             None => Log::default(),
             Some("off") => Log::Off,
             Some("error") => Log::Error,
             Some("info") => Log::Info,
             Some(text) => return Err(format!("'{text}' is no log setting; valid: off, error, info")),
+        };
+        let check = match request.check.as_deref() {
+            None => Check::Off,
+            Some(text) => Check::parse(text)
+                .ok_or_else(|| format!("'{text}' is no check setting; valid: off, warn, strict"))?,
         };
         let seed = match request.seed.as_deref() {
             None => None,
@@ -268,7 +268,7 @@ impl Profile {
                 Err(_) => return Err(format!("'{text}' is no seed; valid: 0 to {}", u64::MAX)),
             },
         };
-        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, check, log, seed })
+        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, log, check, seed })
     }
 
     /// The product's place in `spec/products.csv`.

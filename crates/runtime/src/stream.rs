@@ -120,11 +120,10 @@ impl Stream {
     pub(crate) fn cut_short(&self, rt: &Runtime) {
         const GRACE: Duration = Duration::from_millis(50);
         let running = rt.engine.discard(self.queue);
-        match rt.engine.wait(running, Instant::now().checked_add(GRACE)) {
-            queue::Waited::Done => observer::tell(|o| o.host_ordered(running)),
-            queue::Waited::TimedOut => {
-                rt.engine.abandon(self.queue, sys::ACL_ERROR_RT_STREAM_ABORT as u32);
-            }
+        if rt.engine.wait(running, Instant::now().checked_add(GRACE)) == queue::Waited::TimedOut {
+            rt.engine.abandon(self.queue, sys::ACL_ERROR_RT_STREAM_ABORT as u32);
+        } else {
+            observer::tell(|o| o.host_ordered(running));
         }
     }
 
@@ -298,9 +297,14 @@ pub fn destroy(rt: &Runtime, handle: u64) -> Result<()> {
     take_down(rt, &stream)
 }
 
-/// aclrtDestroyStreamForce: tasks that have not begun are dropped (#02).
+/// aclrtDestroyStreamForce: tasks that have not begun are dropped (#02). ours: a card begins a task when it is enqueued, a worker comes
+/// a little later; so what nothing holds back gets a moment first, or programs that launch, destroy and end lose their last kernel.
 pub fn destroy_force(rt: &Runtime, handle: u64) -> Result<()> {
+    const MOMENT: Duration = Duration::from_millis(20);
     let stream = doomed(rt, handle, "aclrtDestroyStreamForce#03")?;
+    if !stream.keeps_tasks() && !stream.closed_for(BROKEN) {
+        let _: queue::Waited = rt.engine.wait(stream.mark(rt), Instant::now().checked_add(MOMENT));
+    }
     stream.cut_short(rt);
     take_down(rt, &stream)
 }

@@ -6,15 +6,8 @@
 #ifndef TOPROPE_DEVICE_WORDS_H
 #define TOPROPE_DEVICE_WORDS_H
 
-#ifdef TOPROPE_COMPILER
-/* Read by `toprope c++`. */
-#define __global__ toprope_word_global
-#define __gm__ toprope_word_gm
-#define __cube__ toprope_word_cube
-#define __vector__ toprope_word_vector
-#define __mix__(cube, vector) toprope_word_mix
-#define __aicore__ toprope_word_aicore
-#else
+/* `toprope c++` defines these itself: a macro of this file would make the lines that use it part of a system header. */
+#ifndef TOPROPE_COMPILER
 #define __global__
 #define __gm__
 #define __cube__

@@ -78,6 +78,14 @@ int main() {
     check_squares<float>(stream);
     check_squares<uint8_t>(stream);
 
+    // A launch is worth the code that it was answered with.
+    int32_t *one = kernel_zeros<int32_t>(1);
+    const int32_t code = static_cast<int32_t>(squares<int32_t><<<1, nullptr, stream>>>(one, 1));
+    CHECK_EQ(code, ACL_SUCCESS);
+    CHECK((squares<int32_t><<<0, nullptr, stream>>>(one, 1)) != ACL_SUCCESS);
+    CHECK_OK(aclrtSynchronizeStream(stream));
+    CHECK_OK(aclrtFree(one));
+
     int16_t *filled = kernel_zeros<int16_t>(8);
     fill<int16_t, 6><<<1, nullptr, stream>>>(filled);
     CHECK_OK(aclrtSynchronizeStream(stream));

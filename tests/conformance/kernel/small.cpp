@@ -111,6 +111,17 @@ static void long_ones(aclrtStream stream) {
     CHECK_OK(aclrtFree(state));
 }
 
+// A program that ends its stream by force right after a launch: a card has begun the kernel by then.
+static void forced_end() {
+    int *at = kernel_zeros<int>(1);
+    aclrtStream stream = nullptr;
+    CHECK_OK(aclrtCreateStream(&stream));
+    store<<<1, nullptr, stream>>>(at, 9);
+    CHECK_OK(aclrtDestroyStreamForce(stream));
+    CHECK_EQ(kernel_value(at), 9);
+    CHECK_OK(aclrtFree(at));
+}
+
 int main() {
     runtime_start();
     aclrtStream stream = nullptr;
@@ -121,6 +132,7 @@ int main() {
     half_sum(stream);
     updates(stream);
     long_ones(stream);
+    forced_end();
     CHECK_OK(aclrtDestroyStream(stream));
     CHECK_STILL_WORKS();
     return runtime_end();

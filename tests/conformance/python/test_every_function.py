@@ -5,6 +5,7 @@ import ast
 import csv
 import inspect
 import json
+import pydoc
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ MODULES = {"acl": (acl, "__init__"), "acl.rt": (acl.rt, "rt"), "acl.util": (acl.
 class Stub:
     module: str
     name: str
+    names: list
     arguments: list
     optional: int
     returns: str
@@ -51,12 +53,13 @@ def read_stubs():
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
                 assert not node.args.args, f"{node.name}: every argument is positional only"
+                names = [arg.arg for arg in node.args.posonlyargs]
                 arguments = [ast.unparse(arg.annotation) for arg in node.args.posonlyargs]
                 if node.args.vararg:
-                    arguments = None
+                    names, arguments = ["*" + node.args.vararg.arg], None
                 doc = ast.get_docstring(node)
                 stubs.append(
-                    Stub(module, node.name, arguments, len(node.args.defaults), ast.unparse(node.returns), doc)
+                    Stub(module, node.name, names, arguments, len(node.args.defaults), ast.unparse(node.returns), doc)
                 )
     return stubs
 
@@ -74,6 +77,39 @@ def test_the_module_has_what_the_stubs_say():
         # What is callable in `acl` but no function of the extension comes from Python.
         there = {name for name in dir(object_) if inspect.isbuiltin(getattr(object_, name))}
         assert there == written, module
+
+
+@each
+def test_the_signature_is_the_stubs(stub):
+    parameters = inspect.signature(stub.function).parameters.values()
+    stars = {inspect.Parameter.POSITIONAL_ONLY: "", inspect.Parameter.VAR_POSITIONAL: "*"}
+    assert [stars[parameter.kind] + parameter.name for parameter in parameters] == stub.names
+    optional = [parameter for parameter in parameters if parameter.default is not inspect.Parameter.empty]
+    assert len(optional) == stub.optional
+
+
+def test_the_signature_is_the_tables():
+    """The names of spec/pyacl.csv, where it has them."""
+    table = csv.DictReader((ROOT / "spec/pyacl.csv").read_text().splitlines())
+    written = {
+        row["python_name"]: [part.split(":")[0].strip() for part in row["args"].split(";") if part.strip()]
+        for row in table
+        if row["args"] != "unknown"
+    }
+    known = {stub.full: stub for stub in STUBS}
+    assert len(written) > 200
+    for name, wanted in written.items():
+        full = name if "." in name else f"acl.mdl.{name}"
+        assert list(inspect.signature(known[full].function).parameters) == wanted, full
+
+
+@pytest.mark.parametrize("module", [acl, acl.rt, acl.util, acl.mdl, acl.segments, acl.constants], ids=lambda module: module.__name__)
+def test_help_can_be_read(module):
+    text = pydoc.render_doc(module, renderer=pydoc.plaintext)
+    assert module.__name__ in text
+    for stub in STUBS:
+        if MODULES[stub.module][0] is module:
+            assert f"{stub.name}({', '.join(stub.names)}" in text or stub.optional, stub.full
 
 
 def test_submodules_can_be_imported():

@@ -29,6 +29,26 @@ def test_init_counts_references():
     assert rest and "(" in rest[0]
 
 
+def test_a_target_that_does_not_exist_is_told():
+    code = "import acl; print(acl.init(), acl.get_recent_err_msg(), acl.get_recent_err_msg(), sep='|')"
+    ret, text, again = run(code, TOPROPE_PRODUCT="nonsense").split("|")
+    assert ret == "100000" and ": aclInit: " in text and "nonsense" in text
+    assert again == "None\n"
+
+
+def test_a_forked_child_is_told():
+    code = """
+        import acl, os
+        assert acl.init() == 0
+        child = os.fork()
+        if child == 0:
+            ret, text = acl.rt.set_device(0), acl.get_recent_err_msg() or ""
+            os._exit(0 if ret == 207000 and "aclrtSetDevice: this process was forked" in text else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    assert run(code) == "0\n"
+
+
 def test_init_with_a_file(tmp_path):
     good, bad = tmp_path / "acl.json", tmp_path / "none.json"
     good.write_text("{}")

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import textwrap
 from pathlib import Path
 
 import acl
@@ -145,6 +146,65 @@ def test_ctypes_first_then_python():
     import acl
 """ + CTYPES
     assert run(code, args=[LIBRARY], LD_LIBRARY_PATH=None) == "same\n"
+
+
+def warned(code, args, **environment):
+    """What a program prints on standard error."""
+    return run("import os, sys; os.dup2(1, 2)\n" + textwrap.dedent(code), args=args, LD_LIBRARY_PATH=None, **environment)
+
+
+def test_a_second_copy_is_told(tmp_path):
+    """A library that is loaded by another path is another runtime: one line says so and names both files."""
+    copy = tmp_path / "libascendcl.so"
+    shutil.copyfile(LIBRARY, copy)
+    code = """
+        import acl, ctypes
+        assert acl.init() == 0 and acl.rt.set_device(0) == 0
+        lib = ctypes.CDLL(sys.argv[1])
+        assert lib.aclInit(None) == 0 and lib.aclrtSetDevice(0) == 0
+    """
+    (line,) = warned(code, [copy]).splitlines()
+    assert line.startswith(f"toprope: two runtimes in one process: {copy} starts, and {LIBRARY} is loaded too"), line
+
+
+def test_the_first_tells_it_when_it_starts_last(tmp_path):
+    copy = tmp_path / "libascendcl.so"
+    shutil.copyfile(LIBRARY, copy)
+    code = """
+        import acl, ctypes
+        lib = ctypes.CDLL(sys.argv[1])
+        assert acl.init() == 0
+    """
+    (line,) = warned(code, [copy]).splitlines()
+    assert f"{LIBRARY} starts, and {copy} is loaded too" in line
+
+
+def test_a_vendors_library_is_told(tmp_path):
+    """Any library of that SONAME; a tool that stands before it under a name of its own is none."""
+    source, vendor, tool = tmp_path / "other.c", tmp_path / "other.so", tmp_path / "tool.so"
+    source.write_text("int aclInit(const char *path) { return path != 0; }\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libascendcl.so", "-o", vendor, source], check=True)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libascendcl.so.1", "-o", tool, source], check=True)
+    code = """
+        import acl, ctypes
+        ctypes.CDLL(sys.argv[1])
+        assert acl.init() == 0
+    """
+    assert f"{vendor} is loaded too" in warned(code, [vendor])
+    assert warned(code, [tool]) == ""
+
+
+@pytest.mark.parametrize("name", ["libascendcl.so", os.fspath(LIBRARY), "link"])
+def test_one_copy_tells_nothing(name, tmp_path):
+    if name == "link":
+        name = tmp_path / "libother.so"
+        name.symlink_to(LIBRARY.resolve())
+    code = """
+        import acl, ctypes
+        lib = ctypes.CDLL(sys.argv[1])
+        assert acl.init() == 0 and lib.aclrtSetDevice(0) == 0
+    """
+    assert warned(code, [name]) == ""
 
 
 def test_its_functions_are_visible_to_all():

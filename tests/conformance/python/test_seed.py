@@ -96,6 +96,27 @@ class TestMemcpy:
         assert acl.rt.memcpy(target, 64, block, 64, kind) == 0
         assert acl.util.ptr_to_bytes(target, 64) == b"k" * 64
 
+    @pytest.mark.parametrize("product, generation", [("a2", "9"), ("a2", "8"), ("inference", "5"), ("training", "5")])
+    def test_a_number_that_is_no_kind_is_refused(self, product, generation):
+        """The page says that the values of the enumeration have no effect; others are no values of it (aclrtMemcpy#04)."""
+        code = """
+            import acl
+            assert acl.init() == 0 and acl.rt.set_device(0) == 0
+            block, _ = acl.rt.malloc(64, 0)
+            source, target = acl.util.bytes_to_ptr(b"k" * 64), bytes(64)
+            back = acl.util.bytes_to_ptr(target)
+            for kind in range(4):
+                assert acl.rt.memcpy(block, 64, source, 64, kind) == 0
+                assert acl.rt.memset(back, 64, 0, 64) == 0
+                assert acl.rt.memcpy(back, 64, block, 64, kind) == 0 and target == b"k" * 64
+            acl.get_recent_err_msg()
+            for kind in (-1, 6, 9, (1 << 31) - 1):
+                assert acl.rt.memset(back, 64, 0, 64) == 0
+                assert acl.rt.memcpy(back, 64, block, 64, kind) == acl.ACL_ERROR_INVALID_PARAM
+                assert target == bytes(64) and "kind: " in acl.get_recent_err_msg()
+        """
+        run(code, TOPROPE_PRODUCT=product, TOPROPE_CANN=generation)
+
     def test_count_above_dest_max(self, host):
         source, target = host(64, b"s" * 64), host(64, bytes(64))
         assert acl.rt.memcpy(target, 63, source, 64, 0) == acl.ACL_ERROR_RT_PARAM_INVALID

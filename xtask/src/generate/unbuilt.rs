@@ -121,12 +121,12 @@ fn sources(folder: &Path, module: &str, found: &mut BTreeMap<String, String>) ->
     Ok(())
 }
 
-/// The functions that Rust text defines for C. A name in a comment does not count.
+/// The functions that Rust text defines for C. A name in a comment does not count, and what is not `pub` is no export.
 fn defined(text: &str) -> Vec<String> {
     const MARK: &str = "extern \"C\" fn ";
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
+        .filter(|line| line.trim_start().starts_with("pub "))
         .filter_map(|line| line.split_once(MARK))
         .map(|(_, rest)| rest.split(|c| !is_name(c)).next().unwrap_or_default().to_string())
         .filter(|name| !name.is_empty())

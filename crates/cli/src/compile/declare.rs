@@ -215,21 +215,14 @@ fn declarator(source: &Source<'_>, range: Range<usize>, typed: bool) -> Declarat
                 last =
                     (!TYPE_WORDS.contains(&word) && word != "decltype" && word != "__typeof__").then_some(at);
             }
-            word if CV.contains(&word) => {
-                // `T *const`: what stands before is no name, unless nothing follows.
-                if last.is_some() && !matches!(word, "const" | "volatile") {
-                    last = None;
-                }
-            }
+            word if CV.contains(&word) && !matches!(word, "const" | "volatile") => last = None,
             _ => {}
         }
         at += 1;
     }
     let end = at;
     // One word that is not a basic type is the type.
-    let name = last.filter(|name| {
-        types > 1 && *name + 1 == end || types > 1 && follows_only_attributes(source, *name + 1, end)
-    });
+    let name = last.filter(|name| types > 1 && follows_only_attributes(source, *name + 1, end));
     Declarator { name, call: None, nested: false, end }
 }
 

@@ -80,10 +80,8 @@ pub fn of_file(path: &Path) -> Result<(Vec<Half>, bool), String> {
             halves.extend(of_file(&file)?.0);
         } else if let Ok(data) = member.data(bytes.as_slice()) {
             // A copy, since members stand at even addresses only.
-            halves.extend(of_object(
-                &data.to_vec(),
-                &path.with_file_name(format!("{}({name})", name_of(path))),
-            )?);
+            let copy = data.to_vec();
+            halves.extend(of_object(&copy, &path.with_file_name(format!("{}({name})", name_of(path))))?);
         }
     }
     Ok((halves, true))

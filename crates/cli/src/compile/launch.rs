@@ -42,7 +42,7 @@ fn opens(source: &Source<'_>, at: usize) -> bool {
         _ => false,
     };
     let three = (at..at + 3).all(|at| source.get(at) == "<") && joined(at);
-    three && !(at > 0 && matches!(source.get(at - 1), "<" | "operator")) && !(source.get(at + 3) == "<")
+    three && !(at > 0 && matches!(source.get(at - 1), "<" | "operator")) && source.get(at + 3) != "<"
 }
 
 fn one(source: &Source<'_>, open: usize) -> Result<Launch, &'static str> {

@@ -171,7 +171,8 @@ impl Edits<'_> {
             self.render(start..open, to);
             to.push_str(&self.source.apart(close, ""));
             self.render(close..at(launch.end).end, to);
-            to.push(')');
+            // A launch is worth its code: programs look at it.
+            to.push_str(&self.source.apart(at(launch.end).end, ",::toprope::launch::Config::code())"));
             from = at(launch.end).end;
         }
         self.plain(from..range.end, to);

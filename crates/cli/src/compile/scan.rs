@@ -8,7 +8,7 @@ use super::declare::{self, Unit};
 use super::launch::{self, Launch};
 use super::lex::{self, Kind, Token};
 
-/// The words that `toprope/device/words.h` leaves in the text.
+/// The words of device code, as they stand in the preprocessed text.
 pub mod words {
     /// `__global__`
     pub const KERNEL: &str = "toprope_word_global";
@@ -22,6 +22,17 @@ pub mod words {
     pub const AICORE: &str = "toprope_word_aicore";
     /// Their common beginning.
     pub const ALL: &str = "toprope_word_";
+
+    /// The options that put them there.
+    pub const DEFINES: &[&str] = &[
+        "-DTOPROPE_COMPILER=1",
+        "-D__global__=toprope_word_global",
+        "-D__gm__=toprope_word_gm",
+        "-D__cube__=toprope_word_cube",
+        "-D__vector__=toprope_word_vector",
+        "-D__mix__(cube,vector)=toprope_word_mix",
+        "-D__aicore__=toprope_word_aicore",
+    ];
 
     /// How many characters more a word has in the text than in the program: `__gm__` has four beside its name.
     pub fn longer(word: &str) -> usize {

@@ -29,11 +29,7 @@ pub fn compile(driver: &Driver, path: &Path, output: &Path) -> Result<(), Stoppe
     let Some((half, warned)) = device_half(driver, path, output)? else {
         return driver.plain(path, Some(OsStr::new("c++")), output);
     };
-    let assembly = assemble(driver, path, &host_text, Pass::Host);
-    let (text, said) = match assembly {
-        Ok(done) => done,
-        Err(error) => return Err(error),
-    };
+    let (text, said) = assemble(driver, path, &host_text, Pass::Host)?;
     // What was said of both halves is said once.
     let lines: HashSet<&str> = said.lines().collect();
     let only: String =
@@ -93,7 +89,7 @@ fn preprocess(driver: &Driver, path: &Path, output: &Path, pass: Pass) -> Result
         _ => false,
     };
     let mut command = driver.compiler.command(driver.options(keeps));
-    command.arg("-E").arg("-DTOPROPE_COMPILER=1");
+    command.arg("-E").args(words::DEFINES);
     if pass == Pass::Device {
         command.arg("-DTOPROPE_DEVICE=1");
         if let Some(number) = &driver.args.architecture {

@@ -1,18 +1,17 @@
 //! Compiles one source file against the headers that this command carries.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, io};
+use std::{env, fs};
 
-use crate::{Refused, sdk};
+use crate::{Refused, compile};
 
 /// The language of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// `.c`
     C,
-    /// `.cc`, `.cpp`, `.cxx`
+    /// `.cc`, `.cpp`, `.cxx`; `.asc` and `.cce`, which always have device code
     Cpp,
 }
 
@@ -27,69 +26,54 @@ pub struct Built {
 pub fn language(path: &Path) -> Option<Language> {
     match path.extension()?.to_str()? {
         "c" => Some(Language::C),
-        "cc" | "cpp" | "cxx" => Some(Language::Cpp),
+        "cc" | "cpp" | "cxx" | "asc" | "cce" => Some(Language::Cpp),
         _ => None,
     }
 }
 
-/// Compiles and links a source. Compiler messages go to the terminal.
-pub fn build(source: &Path, language: Language, libraries: &Path) -> Result<Built, Refused> {
+/// Compiles and links a source, or all those of a folder. Compiler messages go to the terminal.
+pub fn build(source: &Path, language: Language) -> Result<Built, Refused> {
     let folder = tempfile::Builder::new()
         .prefix("toprope-")
         .tempdir()
         .map_err(|e| format!("cannot make a temporary folder: {e}"))?;
-    let include = folder.path().join("include");
-    sdk::headers(&include).map_err(|e| format!("cannot write the headers to {}: {e}", include.display()))?;
-    let path = folder.path().join(source.file_stem().unwrap_or(source.as_os_str()));
-    let (variable, default, standard) = match language {
-        Language::C => ("CC", "cc", "-std=gnu11"),
-        Language::Cpp => ("CXX", "c++", "-std=gnu++17"),
+    let path = folder.path().join(source.file_stem().unwrap_or(OsStr::new("program")));
+    let (standard, flags) = match language {
+        Language::C => ("-std=gnu11", "CFLAGS"),
+        Language::Cpp => ("-std=gnu++17", "CXXFLAGS"),
     };
+    let mut words: Vec<OsString> = [standard, "-O1", "-g", "-pthread"].map(OsString::from).into();
     // As make does: the variables may hold several words.
-    let named = words(variable);
-    let whole = env::var_os(variable).filter(|name| Path::new(name).is_file());
-    let (compiler, before) = match (whole, named.split_first()) {
-        (Some(path), _) => (path, &[][..]),
-        (None, Some((first, rest))) => (first.into(), rest),
-        (None, None) => (default.into(), &[][..]),
-    };
-    let flags = match language {
-        Language::C => "CFLAGS",
-        Language::Cpp => "CXXFLAGS",
-    };
-    let mut rpath = OsString::from("-Wl,-rpath,");
-    rpath.push(libraries);
-    let status = Command::new(&compiler)
-        .args(before)
-        .args([standard, "-O1", "-g", "-pthread"])
-        .args(words(flags))
-        .arg("-I")
-        .arg(&include)
-        .args(words("CPPFLAGS"))
-        .args(words("LDFLAGS"))
-        .arg(source)
-        .arg("-o")
-        .arg(&path)
-        .arg("-L")
-        .arg(libraries)
-        .arg("-lascendcl")
-        .args(words("LDLIBS"))
-        .arg(rpath)
-        .status()
-        .map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound => {
-                format!("no compiler {}; install one or name it in {variable}", compiler.display())
-            }
-            _ => format!("cannot start {}: {e}", compiler.display()),
-        })?;
-    if !status.success() {
+    for variable in [flags, "CPPFLAGS", "LDFLAGS"] {
+        words.extend(from_env(variable));
+    }
+    if source.is_dir() {
+        words.extend(sources(source)?.into_iter().map(OsString::from));
+    } else {
+        words.push(source.into());
+    }
+    words.extend(["-o".into(), path.clone().into()]);
+    words.extend(from_env("LDLIBS"));
+    if !compile::carry_out(&words, language == Language::Cpp)? {
         return Err(format!("{} does not compile", source.display()).into());
     }
     Ok(Built { path, _folder: folder })
 }
 
+/// The C++ sources of a folder, by name.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
+    let entries = fs::read_dir(folder).map_err(|e| format!("cannot read {}: {e}", folder.display()))?;
+    let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    found.retain(|path| language(path) == Some(Language::Cpp));
+    found.sort();
+    if found.is_empty() {
+        return Err(format!("{} has no .cc, .cpp, .cxx or .asc source", folder.display()).into());
+    }
+    Ok(found)
+}
+
 /// The words of a variable; none if it is unset.
-fn words(variable: &str) -> Vec<String> {
+fn from_env(variable: &str) -> Vec<OsString> {
     let text = env::var(variable).unwrap_or_default();
-    text.split_ascii_whitespace().map(str::to_owned).collect()
+    text.split_ascii_whitespace().map(OsString::from).collect()
 }

@@ -34,7 +34,7 @@ function(_toprope_objects target objects)
       OUTPUT "${object}"
       COMMAND "${CMAKE_COMMAND}" -E make_directory "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.kernels"
       COMMAND "${CMAKE_COMMAND}" -E env "CXX=${CMAKE_CXX_COMPILER}" "${TOPROPE_COMMAND}" c++ -c -fPIC
-              "$<$<CONFIG:Debug>:-g>" "$<$<CONFIG:Release>:-O2>" ${_toprope_settings} "${path}" -o "${object}"
+              -O2 "$<$<CONFIG:Debug>:-g>" ${_toprope_settings} "${path}" -o "${object}"
       DEPENDS "${path}"
       COMMENT "Building kernels of ${source}"
       COMMAND_EXPAND_LISTS VERBATIM)
@@ -84,7 +84,7 @@ function(ascendc_fatbin_library target)
   add_custom_command(
     OUTPUT "${binary}"
     COMMAND "${CMAKE_COMMAND}" -E env "CXX=${CMAKE_CXX_COMPILER}" "${TOPROPE_COMMAND}" c++ --device-only
-            "$<$<CONFIG:Debug>:-g>" "$<$<CONFIG:Release>:-O2>" ${_toprope_settings} ${paths} -o "${binary}"
+            -O2 "$<$<CONFIG:Debug>:-g>" ${_toprope_settings} ${paths} -o "${binary}"
     DEPENDS ${paths}
     COMMENT "Building device binary ${target}.o"
     COMMAND_EXPAND_LISTS VERBATIM)

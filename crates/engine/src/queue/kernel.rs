@@ -252,6 +252,7 @@ impl Core {
             if member == 0 {
                 self.end(seat, told);
             } else {
+                user::lose(seat);
                 let task = Mark(seat.task.load(Ordering::Acquire));
                 self.give_up(|other| other == task, told);
             }

@@ -52,6 +52,14 @@ pub(crate) struct Seats(pub Mutex<Vec<&'static Seat>>);
 /// Seats of workers that have ended, for the next ones.
 static FREE: Mutex<Vec<&'static Seat>> = Mutex::new(Vec::new());
 
+/// Seats whose threads never come back to them. Kept, so that what they hold counts as in use and not as lost.
+static LOST: Mutex<Vec<&'static Seat>> = Mutex::new(Vec::new());
+
+/// A seat is lost.
+pub(crate) fn lose(seat: &'static Seat) {
+    LOST.lock().push(seat);
+}
+
 /// How user code ended.
 pub(crate) enum Returned {
     /// By itself.
@@ -223,6 +231,7 @@ impl Core {
     /// Ends the task of a seat whose thread will never do so.
     pub(crate) fn take_over(&self, seat: &'static Seat, code: u32) {
         self.seats.0.lock().retain(|s| !ptr::eq(*s, seat));
+        lose(seat);
         let task = Mark(seat.task.load(Ordering::Acquire));
         let (index, position) = (task.index(), task.position());
         if let Some(turns) = &self.turns {

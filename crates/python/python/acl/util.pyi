@@ -36,7 +36,7 @@ def numpy_contiguous_to_ptr(array: NDArray[Any], /) -> tuple[int, NDArray[Any]]:
     """
 
 def ptr_to_numpy(ptr: int, shape: tuple[int, ...], npy_type: int, /) -> NDArray[Any]:
-    """An array over memory at an address; nothing is copied. The memory must live as long as the array. npy_type is NumPy's type number, as in `numpy.dtype(...).num`. Deprecated: use ptr_to_bytes.
+    """An array over host memory at an address; nothing is copied. ValueError when the memory cannot be read; it must live as long as the array. npy_type is NumPy's type number, as in `numpy.dtype(...).num`. Deprecated: use ptr_to_bytes.
 
     Returns array.
 
@@ -52,7 +52,7 @@ def bytes_to_ptr(data: bytes, /) -> int:
     """
 
 def ptr_to_bytes(ptr: int, size: int, /) -> bytes:
-    """A copy of host memory.
+    """A copy of host memory; ValueError when it cannot be read.
 
     Returns data.
 

@@ -140,8 +140,9 @@ fn acl_get_device_capability(_: Python<'_>, device_id: u32, device_info: i32) ->
 ///
 /// Source: aclCreateTensorDesc, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "create_tensor_desc", signature = (_data_type, _dims, _format, /))]
-fn acl_create_tensor_desc(py: Python<'_>, _data_type: i32, _dims: Vec<i64>, _format: i32) -> PyResult<usize> {
+#[pyo3(name = "create_tensor_desc", signature = (data_type, dims, format, /))]
+fn acl_create_tensor_desc(py: Python<'_>, data_type: i32, dims: Vec<i64>, format: i32) -> PyResult<usize> {
+    let _ = (data_type, dims, format);
     no_such(py, "acl.create_tensor_desc")?;
     Ok(0)
 }
@@ -150,8 +151,9 @@ fn acl_create_tensor_desc(py: Python<'_>, _data_type: i32, _dims: Vec<i64>, _for
 ///
 /// Source: aclDestroyTensorDesc, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "destroy_tensor_desc", signature = (_desc, /))]
-fn acl_destroy_tensor_desc(py: Python<'_>, _desc: usize) -> PyResult<()> {
+#[pyo3(name = "destroy_tensor_desc", signature = (desc, /))]
+fn acl_destroy_tensor_desc(py: Python<'_>, desc: usize) -> PyResult<()> {
+    let _ = desc;
     no_such(py, "acl.destroy_tensor_desc")?;
     Ok(())
 }
@@ -162,8 +164,9 @@ fn acl_destroy_tensor_desc(py: Python<'_>, _desc: usize) -> PyResult<()> {
 ///
 /// Source: aclGetTensorDescType, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_type", signature = (_desc, /))]
-fn acl_get_tensor_desc_type(py: Python<'_>, _desc: usize) -> PyResult<usize> {
+#[pyo3(name = "get_tensor_desc_type", signature = (desc, /))]
+fn acl_get_tensor_desc_type(py: Python<'_>, desc: usize) -> PyResult<usize> {
+    let _ = desc;
     no_such(py, "acl.get_tensor_desc_type")?;
     Ok(0)
 }
@@ -174,8 +177,9 @@ fn acl_get_tensor_desc_type(py: Python<'_>, _desc: usize) -> PyResult<usize> {
 ///
 /// Source: aclGetTensorDescFormat, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_format", signature = (_desc, /))]
-fn acl_get_tensor_desc_format(py: Python<'_>, _desc: usize) -> PyResult<usize> {
+#[pyo3(name = "get_tensor_desc_format", signature = (desc, /))]
+fn acl_get_tensor_desc_format(py: Python<'_>, desc: usize) -> PyResult<usize> {
+    let _ = desc;
     no_such(py, "acl.get_tensor_desc_format")?;
     Ok(0)
 }
@@ -188,8 +192,9 @@ fn acl_get_tensor_desc_format(py: Python<'_>, _desc: usize) -> PyResult<usize> {
 ///
 /// Source: aclGetTensorDescSize, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_size", signature = (_desc, /))]
-fn acl_get_tensor_desc_size(py: Python<'_>, _desc: usize) -> PyResult<usize> {
+#[pyo3(name = "get_tensor_desc_size", signature = (desc, /))]
+fn acl_get_tensor_desc_size(py: Python<'_>, desc: usize) -> PyResult<usize> {
+    let _ = desc;
     no_such(py, "acl.get_tensor_desc_size")?;
     Ok(0)
 }
@@ -200,8 +205,9 @@ fn acl_get_tensor_desc_size(py: Python<'_>, _desc: usize) -> PyResult<usize> {
 ///
 /// Source: aclGetTensorDescElementCount, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_element_count", signature = (_desc, /))]
-fn acl_get_tensor_desc_element_count(py: Python<'_>, _desc: usize) -> PyResult<usize> {
+#[pyo3(name = "get_tensor_desc_element_count", signature = (desc, /))]
+fn acl_get_tensor_desc_element_count(py: Python<'_>, desc: usize) -> PyResult<usize> {
+    let _ = desc;
     no_such(py, "acl.get_tensor_desc_element_count")?;
     Ok(0)
 }
@@ -212,8 +218,9 @@ fn acl_get_tensor_desc_element_count(py: Python<'_>, _desc: usize) -> PyResult<u
 ///
 /// Source: aclGetTensorDescNumDims, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_num_dims", signature = (_desc, /))]
-fn acl_get_tensor_desc_num_dims(py: Python<'_>, _desc: usize) -> PyResult<usize> {
+#[pyo3(name = "get_tensor_desc_num_dims", signature = (desc, /))]
+fn acl_get_tensor_desc_num_dims(py: Python<'_>, desc: usize) -> PyResult<usize> {
+    let _ = desc;
     no_such(py, "acl.get_tensor_desc_num_dims")?;
     Ok(0)
 }
@@ -224,8 +231,9 @@ fn acl_get_tensor_desc_num_dims(py: Python<'_>, _desc: usize) -> PyResult<usize>
 ///
 /// Source: aclGetTensorDescDim, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_dim", signature = (_desc, _index, /))]
-fn acl_get_tensor_desc_dim(py: Python<'_>, _desc: usize, _index: usize) -> PyResult<usize> {
+#[pyo3(name = "get_tensor_desc_dim", signature = (desc, index, /))]
+fn acl_get_tensor_desc_dim(py: Python<'_>, desc: usize, index: usize) -> PyResult<usize> {
+    let _ = (desc, index);
     no_such(py, "acl.get_tensor_desc_dim")?;
     Ok(0)
 }
@@ -236,8 +244,9 @@ fn acl_get_tensor_desc_dim(py: Python<'_>, _desc: usize, _index: usize) -> PyRes
 ///
 /// Source: aclGetTensorDescDimV2, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_dim_v2", signature = (_desc, _index, /))]
-fn acl_get_tensor_desc_dim_v2(py: Python<'_>, _desc: usize, _index: usize) -> PyResult<(usize, aclError)> {
+#[pyo3(name = "get_tensor_desc_dim_v2", signature = (desc, index, /))]
+fn acl_get_tensor_desc_dim_v2(py: Python<'_>, desc: usize, index: usize) -> PyResult<(usize, aclError)> {
+    let _ = (desc, index);
     no_such(py, "acl.get_tensor_desc_dim_v2")?;
     Ok((0, ACL_ERROR_RT_FEATURE_NOT_SUPPORT))
 }
@@ -248,8 +257,9 @@ fn acl_get_tensor_desc_dim_v2(py: Python<'_>, _desc: usize, _index: usize) -> Py
 ///
 /// Source: aclGetTensorDescName, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_name", signature = (_desc, /))]
-fn acl_get_tensor_desc_name(py: Python<'_>, _desc: usize) -> PyResult<Option<Py<PyAny>>> {
+#[pyo3(name = "get_tensor_desc_name", signature = (desc, /))]
+fn acl_get_tensor_desc_name(py: Python<'_>, desc: usize) -> PyResult<Option<Py<PyAny>>> {
+    let _ = desc;
     no_such(py, "acl.get_tensor_desc_name")?;
     Ok(None)
 }
@@ -258,8 +268,9 @@ fn acl_get_tensor_desc_name(py: Python<'_>, _desc: usize) -> PyResult<Option<Py<
 ///
 /// Source: aclSetTensorDescName, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_desc_name", signature = (_desc, _name, /))]
-fn acl_set_tensor_desc_name(py: Python<'_>, _desc: usize, _name: CString) -> PyResult<()> {
+#[pyo3(name = "set_tensor_desc_name", signature = (desc, name, /))]
+fn acl_set_tensor_desc_name(py: Python<'_>, desc: usize, name: CString) -> PyResult<()> {
+    let _ = (desc, name);
     no_such(py, "acl.set_tensor_desc_name")?;
     Ok(())
 }
@@ -270,8 +281,9 @@ fn acl_set_tensor_desc_name(py: Python<'_>, _desc: usize, _name: CString) -> PyR
 ///
 /// Source: aclTransTensorDescFormat, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "trans_tensor_desc_format", signature = (_desc, _format, /))]
-fn acl_trans_tensor_desc_format(py: Python<'_>, _desc: usize, _format: i32) -> PyResult<(usize, aclError)> {
+#[pyo3(name = "trans_tensor_desc_format", signature = (desc, format, /))]
+fn acl_trans_tensor_desc_format(py: Python<'_>, desc: usize, format: i32) -> PyResult<(usize, aclError)> {
+    let _ = (desc, format);
     no_such(py, "acl.trans_tensor_desc_format")?;
     Ok((0, ACL_ERROR_RT_FEATURE_NOT_SUPPORT))
 }
@@ -282,8 +294,9 @@ fn acl_trans_tensor_desc_format(py: Python<'_>, _desc: usize, _format: i32) -> P
 ///
 /// Source: aclSetTensorStorageFormat, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_storage_format", signature = (_desc, _format, /))]
-fn acl_set_tensor_storage_format(py: Python<'_>, _desc: usize, _format: i32) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_storage_format", signature = (desc, format, /))]
+fn acl_set_tensor_storage_format(py: Python<'_>, desc: usize, format: i32) -> PyResult<aclError> {
+    let _ = (desc, format);
     no_such(py, "acl.set_tensor_storage_format")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -294,8 +307,9 @@ fn acl_set_tensor_storage_format(py: Python<'_>, _desc: usize, _format: i32) -> 
 ///
 /// Source: aclSetTensorStorageShape, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_storage_shape", signature = (_desc, _dims, /))]
-fn acl_set_tensor_storage_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_storage_shape", signature = (desc, dims, /))]
+fn acl_set_tensor_storage_shape(py: Python<'_>, desc: usize, dims: Vec<i64>) -> PyResult<aclError> {
+    let _ = (desc, dims);
     no_such(py, "acl.set_tensor_storage_shape")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -306,8 +320,9 @@ fn acl_set_tensor_storage_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) -
 ///
 /// Source: aclSetTensorFormat, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_format", signature = (_desc, _format, /))]
-fn acl_set_tensor_format(py: Python<'_>, _desc: usize, _format: i32) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_format", signature = (desc, format, /))]
+fn acl_set_tensor_format(py: Python<'_>, desc: usize, format: i32) -> PyResult<aclError> {
+    let _ = (desc, format);
     no_such(py, "acl.set_tensor_format")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -318,8 +333,9 @@ fn acl_set_tensor_format(py: Python<'_>, _desc: usize, _format: i32) -> PyResult
 ///
 /// Source: aclSetTensorShape, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_shape", signature = (_desc, _dims, /))]
-fn acl_set_tensor_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_shape", signature = (desc, dims, /))]
+fn acl_set_tensor_shape(py: Python<'_>, desc: usize, dims: Vec<i64>) -> PyResult<aclError> {
+    let _ = (desc, dims);
     no_such(py, "acl.set_tensor_shape")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -330,8 +346,9 @@ fn acl_set_tensor_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) -> PyResu
 ///
 /// Source: aclSetTensorOriginFormat, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_origin_format", signature = (_desc, _format, /))]
-fn acl_set_tensor_origin_format(py: Python<'_>, _desc: usize, _format: i32) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_origin_format", signature = (desc, format, /))]
+fn acl_set_tensor_origin_format(py: Python<'_>, desc: usize, format: i32) -> PyResult<aclError> {
+    let _ = (desc, format);
     no_such(py, "acl.set_tensor_origin_format")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -342,8 +359,9 @@ fn acl_set_tensor_origin_format(py: Python<'_>, _desc: usize, _format: i32) -> P
 ///
 /// Source: aclSetTensorDynamicInput, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_dynamic_input", signature = (_desc, _name, /))]
-fn acl_set_tensor_dynamic_input(py: Python<'_>, _desc: usize, _name: CString) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_dynamic_input", signature = (desc, name, /))]
+fn acl_set_tensor_dynamic_input(py: Python<'_>, desc: usize, name: CString) -> PyResult<aclError> {
+    let _ = (desc, name);
     no_such(py, "acl.set_tensor_dynamic_input")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -354,8 +372,9 @@ fn acl_set_tensor_dynamic_input(py: Python<'_>, _desc: usize, _name: CString) ->
 ///
 /// Source: aclSetTensorOriginShape, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_origin_shape", signature = (_desc, _dims, /))]
-fn acl_set_tensor_origin_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_origin_shape", signature = (desc, dims, /))]
+fn acl_set_tensor_origin_shape(py: Python<'_>, desc: usize, dims: Vec<i64>) -> PyResult<aclError> {
+    let _ = (desc, dims);
     no_such(py, "acl.set_tensor_origin_shape")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -366,8 +385,9 @@ fn acl_set_tensor_origin_shape(py: Python<'_>, _desc: usize, _dims: Vec<i64>) ->
 ///
 /// Source: aclSetTensorShapeRange, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_shape_range", signature = (_desc, _ranges, /))]
-fn acl_set_tensor_shape_range(py: Python<'_>, _desc: usize, _ranges: Vec<(i64, i64)>) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_shape_range", signature = (desc, ranges, /))]
+fn acl_set_tensor_shape_range(py: Python<'_>, desc: usize, ranges: Vec<(i64, i64)>) -> PyResult<aclError> {
+    let _ = (desc, ranges);
     no_such(py, "acl.set_tensor_shape_range")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -378,8 +398,9 @@ fn acl_set_tensor_shape_range(py: Python<'_>, _desc: usize, _ranges: Vec<(i64, i
 ///
 /// Source: aclGetTensorDescAddress, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_address", signature = (_desc, /))]
-fn acl_get_tensor_desc_address(py: Python<'_>, _desc: usize) -> PyResult<usize> {
+#[pyo3(name = "get_tensor_desc_address", signature = (desc, /))]
+fn acl_get_tensor_desc_address(py: Python<'_>, desc: usize) -> PyResult<usize> {
+    let _ = desc;
     no_such(py, "acl.get_tensor_desc_address")?;
     Ok(0)
 }
@@ -390,8 +411,9 @@ fn acl_get_tensor_desc_address(py: Python<'_>, _desc: usize) -> PyResult<usize> 
 ///
 /// Source: aclGetTensorDescByIndex, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_by_index", signature = (_desc, _index, /))]
-fn acl_get_tensor_desc_by_index(py: Python<'_>, _desc: usize, _index: usize) -> PyResult<usize> {
+#[pyo3(name = "get_tensor_desc_by_index", signature = (desc, index, /))]
+fn acl_get_tensor_desc_by_index(py: Python<'_>, desc: usize, index: usize) -> PyResult<usize> {
+    let _ = (desc, index);
     no_such(py, "acl.get_tensor_desc_by_index")?;
     Ok(0)
 }
@@ -402,13 +424,14 @@ fn acl_get_tensor_desc_by_index(py: Python<'_>, _desc: usize, _index: usize) -> 
 ///
 /// Source: aclGetTensorDescDimRange, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "get_tensor_desc_dim_range", signature = (_desc, _index, _range_num, /))]
+#[pyo3(name = "get_tensor_desc_dim_range", signature = (desc, index, range_num, /))]
 fn acl_get_tensor_desc_dim_range(
     py: Python<'_>,
-    _desc: usize,
-    _index: usize,
-    _range_num: usize,
+    desc: usize,
+    index: usize,
+    range_num: usize,
 ) -> PyResult<(Option<Py<PyAny>>, aclError)> {
+    let _ = (desc, index, range_num);
     no_such(py, "acl.get_tensor_desc_dim_range")?;
     Ok((None, ACL_ERROR_RT_FEATURE_NOT_SUPPORT))
 }
@@ -419,8 +442,9 @@ fn acl_get_tensor_desc_dim_range(
 ///
 /// Source: aclSetTensorPlaceMent, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_place_ment", signature = (_desc, _mem_type, /))]
-fn acl_set_tensor_place_ment(py: Python<'_>, _desc: usize, _mem_type: i32) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_place_ment", signature = (desc, mem_type, /))]
+fn acl_set_tensor_place_ment(py: Python<'_>, desc: usize, mem_type: i32) -> PyResult<aclError> {
+    let _ = (desc, mem_type);
     no_such(py, "acl.set_tensor_place_ment")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -433,8 +457,9 @@ fn acl_set_tensor_place_ment(py: Python<'_>, _desc: usize, _mem_type: i32) -> Py
 ///
 /// Source: aclSetTensorConst, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_const", signature = (_desc, _data, _size, /))]
-fn acl_set_tensor_const(py: Python<'_>, _desc: usize, _data: usize, _size: usize) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_const", signature = (desc, data, size, /))]
+fn acl_set_tensor_const(py: Python<'_>, desc: usize, data: usize, size: usize) -> PyResult<aclError> {
+    let _ = (desc, data, size);
     no_such(py, "acl.set_tensor_const")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -445,8 +470,9 @@ fn acl_set_tensor_const(py: Python<'_>, _desc: usize, _data: usize, _size: usize
 ///
 /// Source: aclSetTensorValueRange, not part of this runtime: answers 207000.
 #[pyfunction]
-#[pyo3(name = "set_tensor_value_range", signature = (_desc, _ranges, /))]
-fn acl_set_tensor_value_range(py: Python<'_>, _desc: usize, _ranges: Vec<(i64, i64)>) -> PyResult<aclError> {
+#[pyo3(name = "set_tensor_value_range", signature = (desc, ranges, /))]
+fn acl_set_tensor_value_range(py: Python<'_>, desc: usize, ranges: Vec<(i64, i64)>) -> PyResult<aclError> {
+    let _ = (desc, ranges);
     no_such(py, "acl.set_tensor_value_range")?;
     Ok(ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
 }
@@ -2091,13 +2117,13 @@ pub fn add_rt(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module,
         "get_device_res_limit",
         rt_get_device_res_limit,
-        "get_device_res_limit(device_id, r#type, /)\n--\n\nHow many cores of a kind this process may use on a device.\n\nReturns (value, ret).\n\nUnits: value: cores.\n\nSource: aclrtGetDeviceResLimit, chapter 03 of the API reference."
+        "get_device_res_limit(device_id, type, /)\n--\n\nHow many cores of a kind this process may use on a device.\n\nReturns (value, ret).\n\nUnits: value: cores.\n\nSource: aclrtGetDeviceResLimit, chapter 03 of the API reference."
     )?;
     fast!(
         module,
         "set_device_res_limit",
         rt_set_device_res_limit,
-        "set_device_res_limit(device_id, r#type, value, /)\n--\n\nSets how many cores of a kind this process may use on a device.\n\nReturns ret.\n\nUnits: value: cores.\n\nSource: aclrtSetDeviceResLimit, chapter 03 of the API reference."
+        "set_device_res_limit(device_id, type, value, /)\n--\n\nSets how many cores of a kind this process may use on a device.\n\nReturns ret.\n\nUnits: value: cores.\n\nSource: aclrtSetDeviceResLimit, chapter 03 of the API reference."
     )?;
     fast!(
         module,
@@ -2305,13 +2331,13 @@ pub fn add_rt(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module,
         "get_stream_res_limit",
         rt_get_stream_res_limit,
-        "get_stream_res_limit(stream, r#type, /)\n--\n\nHow many cores of a kind a stream may use.\n\nReturns (value, ret).\n\nUnits: value: cores.\n\nSource: aclrtGetStreamResLimit, chapter 03 of the API reference."
+        "get_stream_res_limit(stream, type, /)\n--\n\nHow many cores of a kind a stream may use.\n\nReturns (value, ret).\n\nUnits: value: cores.\n\nSource: aclrtGetStreamResLimit, chapter 03 of the API reference."
     )?;
     fast!(
         module,
         "set_stream_res_limit",
         rt_set_stream_res_limit,
-        "set_stream_res_limit(stream, r#type, value, /)\n--\n\nSets how many cores of a kind a stream may use.\n\nReturns ret.\n\nUnits: value: cores.\n\nSource: aclrtSetStreamResLimit, chapter 03 of the API reference."
+        "set_stream_res_limit(stream, type, value, /)\n--\n\nSets how many cores of a kind a stream may use.\n\nReturns ret.\n\nUnits: value: cores.\n\nSource: aclrtSetStreamResLimit, chapter 03 of the API reference."
     )?;
     fast!(
         module,
@@ -2335,7 +2361,7 @@ pub fn add_rt(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module,
         "get_res_in_current_thread",
         rt_get_res_in_current_thread,
-        "get_res_in_current_thread(r#type, /)\n--\n\nHow many cores of a kind this thread may use.\n\nReturns (value, ret).\n\nUnits: value: cores.\n\nSource: aclrtGetResInCurrentThread, chapter 03 of the API reference."
+        "get_res_in_current_thread(type, /)\n--\n\nHow many cores of a kind this thread may use.\n\nReturns (value, ret).\n\nUnits: value: cores.\n\nSource: aclrtGetResInCurrentThread, chapter 03 of the API reference."
     )?;
     fast!(
         module,
@@ -2486,7 +2512,7 @@ pub fn add_rt(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module,
         "reduce_async",
         rt_reduce_async,
-        "reduce_async(dst, src, count, kind, r#type, stream, reserve, /)\n--\n\nAdds an element-wise reduction to a stream.\n\nReturns ret.\n\nUnits: count: bytes.\n\nSource: aclrtReduceAsync, chapter 12 of the API reference."
+        "reduce_async(dst, src, count, kind, type, stream, reserve, /)\n--\n\nAdds an element-wise reduction to a stream.\n\nReturns ret.\n\nUnits: count: bytes.\n\nSource: aclrtReduceAsync, chapter 12 of the API reference."
     )?;
     module.add_function(wrap_pyfunction!(crate::callback::rt_set_exception_info_callback, module)?)?;
     fast!(
@@ -2718,7 +2744,7 @@ pub fn add_rt(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module,
         "host_register",
         rt_host_register,
-        "host_register(ptr, size, r#type, /)\n--\n\nRegisters host memory for use by the device, and tells the device's address of it.\n\nReturns (dev_ptr, ret).\n\nUnits: size: bytes.\n\nSource: aclrtHostRegister, chapter 11-02 of the API reference."
+        "host_register(ptr, size, type, /)\n--\n\nRegisters host memory for use by the device, and tells the device's address of it.\n\nReturns (dev_ptr, ret).\n\nUnits: size: bytes.\n\nSource: aclrtHostRegister, chapter 11-02 of the API reference."
     )?;
     fast!(
         module,

@@ -20,6 +20,7 @@ use toprope_engine::fault::KernelFault;
 use toprope_engine::image::{Core, Image, Instance};
 use toprope_engine::queue::{self, Stop};
 
+use crate::memory::place;
 use crate::process::{self, Runtime};
 
 /// Where a launch's arguments are.
@@ -322,6 +323,7 @@ fn report(
     };
     let which = match block {
         Some(block) => format!("block {block} of {}", launched.blocks),
+        None if launched.blocks == 1 => "1 block".to_owned(),
         None => format!("{} blocks", launched.blocks),
     };
     let cause = match (why, stuck) {
@@ -353,7 +355,11 @@ fn faulted(rt: &Runtime, launched: &Launched, fault: &KernelFault) -> String {
     let address = fault.fault.address;
     let what = match fault.fault.signal {
         libc::SIGSEGV | libc::SIGBUS => {
-            let place = crate::memory::place::at(rt, address, rt.space.find(address));
+            let found = rt.space.find(address);
+            let place = match (found, rt.space.arena(address)) {
+                (None, None) => "not an address of device memory".to_owned(),
+                _ => place::at(rt, address, found),
+            };
             format!("touched {address:#x}, where it has no access: {place}")
         }
         libc::SIGFPE => "divided by zero (or a quotient overflowed)".to_owned(),

@@ -143,7 +143,7 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<(String, Call)> {
         // ours: a C parameter that Python does not have is 0: timeouts that the plain call does not pass on.
         let arg = given.next().ok_or_else(by_hand)?;
         let name = ident(&arg.name);
-        names.push(name.clone());
+        names.push(arg.name.clone());
         match kind {
             Kind::Number(ty) if arg.ty.is_int() || arg.ty == Ty::Float => {
                 let read = extracted(arg.ty, &ty);
@@ -164,7 +164,6 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<(String, Call)> {
     if given.next().is_some() || outs.next().is_some() || code != (c.returns == "aclError") {
         return Err(by_hand().into());
     }
-    let signature = if names.is_empty() { String::new() } else { format!("{}, /", names.join(", ")) };
     let mut call = format!("unsafe {{ (table().{})({}) }}", c.name, passed.join(", "));
     let texts = args.iter().any(|arg| arg.ty == Ty::Str)
         || matches!(&function.returns, Returns::One(value) if value.ty == Ty::Str);
@@ -205,10 +204,21 @@ fn one(spec: &Spec, function: &PyFunction) -> Result<(String, Call)> {
             (format!(" -> ({types}, aclError)"), String::new())
         }
     };
-    let head = if texts { head(spec, function, &signature) } else { format!("\n/// {}\n", function.summary) };
+    // PyO3 reads the signature as Rust, Python itself as Python.
+    let head = if texts {
+        let names: Vec<String> = names.iter().map(|name| ident(name)).collect();
+        head(spec, function, &positional(&names))
+    } else {
+        format!("\n/// {}\n", function.summary)
+    };
     let name = function.rust();
     let text = format!("{head}fn {name}({}){returns} {{\n{before}    {call}{after}\n}}\n", params.join(", "));
-    Ok((text, if texts { Call::Slow } else { Call::Fast(signature) }))
+    Ok((text, if texts { Call::Slow } else { Call::Fast(positional(&names)) }))
+}
+
+/// Names as a signature without its parentheses: all of them positional only.
+fn positional(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("{}, /", names.join(", ")) }
 }
 
 /// The type of the local `name` in `    let mut name = 0ty;`.
@@ -253,8 +263,12 @@ fn unknown(spec: &Spec, function: &PyFunction) -> String {
 /// A function that calls no function of the headers.
 fn absent(spec: &Spec, function: &PyFunction, args: &[Value]) -> String {
     let (types, values) = nothing(&function.returns);
-    let names: Vec<String> = args.iter().map(|arg| format!("_{}", arg.name)).collect();
-    let signature = if args.is_empty() { String::new() } else { format!("{}, /", names.join(", ")) };
+    let names: Vec<String> = args.iter().map(|arg| ident(&arg.name)).collect();
+    let unused = match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("    let _ = {one};\n"),
+        _ => format!("    let _ = ({});\n", names.join(", ")),
+    };
     let params: Vec<String> = args
         .iter()
         .zip(&names)
@@ -272,10 +286,10 @@ fn absent(spec: &Spec, function: &PyFunction, args: &[Value]) -> String {
         .collect();
     format!(
         "{}fn {}(py: Python<'_>, {}) -> PyResult<{types}> {{
-    no_such(py, \"{}\")?;
+{unused}    no_such(py, \"{}\")?;
     Ok({values})
 }}\n",
-        head(spec, function, &signature),
+        head(spec, function, &positional(&names)),
         function.rust(),
         params.join(", "),
         function.full()

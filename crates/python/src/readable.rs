@@ -1,0 +1,89 @@
+//! Whether memory can be read, without a crash when it cannot: the system reads it for a call that does nothing else, and with
+//! the rights of the calling thread, so that device memory that is kept from host code counts as unreadable.
+//!
+//! This costs one system call for each page. It says what holds now: memory that another thread unmaps meanwhile is lost all the
+//! same.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Pages that are read one by one where they need not be there yet; of more, both ends are, and the list of mappings tells the rest.
+const FEW_PAGES: usize = 256;
+
+fn page() -> usize {
+    static PAGE: OnceLock<usize> = OnceLock::new();
+    // SAFETY: asks for a number.
+    *PAGE.get_or_init(|| usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096))
+}
+
+/// ValueError for the first address of `size` bytes at `ptr` that cannot be read. The range does not wrap.
+pub fn all(ptr: usize, size: usize) -> PyResult<()> {
+    match pages(ptr..ptr + size).find(|address| !one(*address)) {
+        Some(address) => Err(refused(ptr, size, address)),
+        None => Ok(()),
+    }
+}
+
+/// As [`all`], for memory that is not read now: a large range is not filled with pages for the question.
+pub fn mapped(ptr: usize, size: usize) -> PyResult<()> {
+    if size / page() < FEW_PAGES {
+        return all(ptr, size);
+    }
+    let ends = [ptr, ptr + (size - 1)];
+    if let Some(address) = ends.into_iter().find(|address| !one(*address)) {
+        return Err(refused(ptr, size, address));
+    }
+    match std::fs::read_to_string("/proc/self/maps").map(|maps| hole(&maps, ptr..ptr + size)) {
+        Ok(None) => Ok(()),
+        Ok(Some(address)) if !one(address) => Err(refused(ptr, size, address)),
+        // No list, or one that changed while it was read.
+        _ => all(ptr, size),
+    }
+}
+
+/// An address in each page of a range.
+fn pages(range: Range<usize>) -> impl Iterator<Item = usize> {
+    let first = range.start & !(page() - 1);
+    (first..range.end).step_by(page()).map(move |start| start.max(range.start))
+}
+
+/// Whether the byte at `address` can be read.
+fn one(address: usize) -> bool {
+    // The system reads the eight bytes of a signal set before it looks at what to do with them, which is nothing: no such
+    // action exists. They lie in one page when they are aligned; at 0 there is no set, so that the next one is read.
+    const NO_ACTION: libc::c_long = !0;
+    let set = (address & !7).max(8);
+    // SAFETY: the address goes to the system only, which checks it; nothing is changed.
+    let done = unsafe {
+        libc::syscall(libc::SYS_rt_sigprocmask, NO_ACTION, set, std::ptr::null_mut::<u8>(), 8usize)
+    };
+    done == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
+}
+
+/// The first address of a range that no readable line of /proc/self/maps has: `7f00-7f10 r--p …`, in order.
+fn hole(maps: &str, range: Range<usize>) -> Option<usize> {
+    let mut next = range.start;
+    for line in maps.lines() {
+        let mut words = line.split(' ');
+        let ends = words.next().and_then(|word| word.split_once('-'));
+        let Some((from, to)) = ends else { continue };
+        let (Ok(from), Ok(to)) = (usize::from_str_radix(from, 16), usize::from_str_radix(to, 16)) else {
+            continue;
+        };
+        let readable = words.next().is_some_and(|rights| rights.starts_with('r'));
+        if from <= next && next < to && readable {
+            next = to;
+        }
+    }
+    (next < range.end).then_some(next)
+}
+
+#[cold]
+fn refused(ptr: usize, size: usize, address: usize) -> PyErr {
+    PyValueError::new_err(format!(
+        "{size} bytes from {ptr:#x}: {address:#x} cannot be read: no memory is there, or memory of a device, which host code cannot reach"
+    ))
+}
