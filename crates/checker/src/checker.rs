@@ -18,7 +18,7 @@ use crate::here::{self, Here};
 use crate::model::{HELD, Model, SHARED};
 use crate::settings::{Mode, Settings};
 use crate::suppress::Suppressions;
-use crate::{judge, output, rule, site};
+use crate::{judge, output, rule, site, touch};
 
 /// The process's checker.
 struct Checker {
@@ -85,6 +85,9 @@ fn work(tell: impl FnOnce(&mut Model, &mut Here)) {
     let Some(checker) = CHECKER.get() else { return };
     let out = here::with(|here| {
         let mut model = checker.model.lock();
+        if touch::waiting() {
+            model.touches();
+        }
         tell(&mut model, here);
         std::mem::take(&mut model.out)
     });
@@ -114,7 +117,8 @@ impl Observer for Ears {
         let site = site::capture(api);
         let behind = here::with(|here| {
             here.calls.push((api, site));
-            let behind = here.slot.is_none() || here.seen != SHARED.load(Ordering::Relaxed);
+            let behind =
+                here.slot.is_none() || here.seen != SHARED.load(Ordering::Relaxed) || touch::waiting();
             behind && !child()
         });
         if behind == Some(true) {

@@ -57,4 +57,5 @@ pub fn at_exit(model: &mut Model, _here: &mut Here) {
     found.extend(rule::leak::at_exit(model));
     found.extend(rule::unbalanced_init::at_exit(model));
     model.out.extend(found);
+    model.settle_all();
 }

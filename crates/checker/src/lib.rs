@@ -18,5 +18,6 @@ pub mod shadow;
 pub mod site;
 pub mod suppress;
 pub mod symbol;
+pub mod touch;
 
 pub use checker::install;

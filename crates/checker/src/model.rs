@@ -18,11 +18,11 @@
 //! # Memory
 //! Bounded: see [`crate::shadow`] for blocks, [`HISTORY`] for clocks, [`DEAD`] for handles that ended.
 //!
-//! The page-protection rules (a host that touches memory between a copy's enqueue and its synchronize) belong beside this: they
-//! need [`Model::enqueue`] (a task's host ranges), and [`Model::host_ordered`] (the host's clock now covers it).
+//! What host code itself does to memory is seen by page protection and checksums: [`pending`].
 
 pub mod names;
 pub mod objects;
+pub mod pending;
 pub mod streams;
 
 use std::collections::{BTreeMap, HashMap};
@@ -45,6 +45,7 @@ use crate::shadow::{Access, Conflict, Shadow};
 use crate::site::Site;
 use names::Names;
 use objects::Objects;
+use pending::{Pendings, Writes};
 use streams::{Kind, Op, Stream};
 
 /// Clocks of a stream that are kept; a mark that is older gets the oldest of these, which lies later: nothing is accused for it.
@@ -66,6 +67,8 @@ pub struct Living {
     pub shadow: Shadow,
     /// The call that made it.
     pub born: Call,
+    /// Writes to it, if it is host memory.
+    pub writes: Writes,
 }
 
 /// A call, for reports.
@@ -108,6 +111,10 @@ pub struct Model {
     pub objects: Objects,
     /// Who is who.
     pub names: Names,
+    /// Copies of host memory that no host is ordered after.
+    pub pendings: Pendings,
+    /// The devices' addresses of registered memory, and where they lead.
+    aliases: BTreeMap<usize, u64>,
     /// Findings that are not reported yet.
     pub out: Vec<Finding>,
     /// The device is the host: all memory is one.
@@ -130,6 +137,8 @@ impl Default for Model {
             words: BTreeMap::new(),
             objects: Objects::default(),
             names: Names::default(),
+            pendings: Pendings::default(),
+            aliases: BTreeMap::new(),
             out: Vec::new(),
             one_memory: profile.as_ref().is_some_and(|profile| profile.form == Form::RootComplex),
             generation: profile.map_or(9, |profile| profile.generation),
@@ -205,6 +214,7 @@ impl Model {
             Actor::Task(line) => self.stream_mut(line).is_some_and(|stream| stream.join_now(clock)),
         };
         here.news |= changed;
+        self.settle(clock);
     }
 
     /// When the actor acts.
@@ -272,6 +282,7 @@ impl Model {
     fn share(&mut self, clock: &Arc<Clock>) {
         if clock::merge(&mut self.shared, clock) {
             SHARED.fetch_add(1, Ordering::Relaxed);
+            self.settle(clock);
         }
     }
 
@@ -304,9 +315,12 @@ impl Model {
     /// A block came to be.
     pub fn allocated(&mut self, here: &mut Here, block: &Block) {
         let born = self.call(here);
+        if block.owner == Owner::Alias {
+            self.aliases.insert(block.base, block.tag);
+        }
         let never_written = matches!(block.owner, Owner::Device(_)) && !self.one_memory;
         let shadow = Shadow::new(block.usable, !never_written);
-        self.blocks.insert(Living { block: *block, shadow, born });
+        self.blocks.insert(Living { block: *block, shadow, born, writes: Writes::default() });
         self.objects.reborn(block.base);
     }
 
@@ -319,11 +333,13 @@ impl Model {
 
     /// A block is gone.
     pub fn freed(&mut self, here: &mut Here, block: &Block) {
+        self.settle_block(block);
         // The address may have been handed out again before this was told: then that block is the one that is known.
         let same = self.blocks.find(block.base).and_then(|place| self.blocks.at(place));
         if same.is_none_or(|living| living.block.serial != block.serial) {
             return;
         }
+        self.aliases.remove(&block.base);
         let Some(living) = self.blocks.remove(block.base) else { return };
         let call = self.call(here);
         self.objects.freed(&living.block, call);
@@ -378,6 +394,7 @@ impl Model {
         let (_, site) = here.call();
         let toucher = Toucher { epoch, api, site, who, device: here.device };
         judge::copies::done_now(self, &toucher.call(), reads, writes);
+        self.wrote(writes);
         self.touch(&toucher, &clock, reads, writes);
         if !self.words.is_empty() {
             let clock = self.release(actor);
@@ -473,11 +490,13 @@ impl Model {
             let toucher = Toucher { epoch: Epoch::task(mark), api: task.api, site, who, device };
             judge::copies::queued(self, &toucher.call(), task.reads, task.writes);
             self.touch(&toucher, &clock, task.reads, task.writes);
+            self.pend(line, mark, &toucher.call(), task.reads, task.writes);
             if !self.words.is_empty() {
                 self.ring(&clock, task.writes);
             }
             return;
         }
+        self.wrote(task.writes);
         let serials = task.reads.iter().chain(task.writes);
         let serials = serials.map(|range| (range.start, self.around(range.start).map(|l| l.block.serial)));
         let serials = serials.collect();
@@ -499,6 +518,7 @@ impl Model {
         let writes: Vec<Range> = op.writes.iter().filter(alive).copied().collect();
         judge::copies::queued(self, &toucher.call(), &reads, &writes);
         self.touch(&toucher, &clock, &reads, &writes);
+        self.pend(line, op.mark, &toucher.call(), &reads, &writes);
         self.ring(&clock, &writes);
     }
 }

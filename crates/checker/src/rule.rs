@@ -19,6 +19,8 @@ rules!(
     forked_child,
     free_in_use,
     host_free_in_use,
+    host_read_early,
+    host_write_early,
     leak,
     misaligned,
     out_of_range,

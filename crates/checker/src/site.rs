@@ -158,6 +158,11 @@ impl Mine {
     }
 }
 
+/// The place with these return addresses, innermost first.
+pub fn of(frames: &[usize]) -> Site {
+    number(frames.iter().copied().filter(|address| *address > 1 && !own(*address)).take(DEPTH).collect())
+}
+
 fn number(frames: Box<[usize]>) -> Site {
     if frames.is_empty() {
         return Site::NONE;

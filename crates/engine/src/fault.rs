@@ -4,6 +4,7 @@
 //!
 //! | the signal | what happens |
 //! | --- | --- |
+//! | SEGV of a page that host code is kept off for a while ([`crate::memory::Space::shut`]) | the page is opened, a hook is told, the access is tried again |
 //! | SEGV or BUS raised by an access of a guarded copy ([`crate::memory::copy`]) | the copy returns the fault as an error |
 //! | raised by the code of a thread inside [`Scope::enter`] | the fault is recorded, supervisors are woken, the thread parks for good |
 //! | SEGV of a guarded device page, on a thread without the key | one line on standard error names the buffer; then as below |

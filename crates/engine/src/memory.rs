@@ -15,7 +15,8 @@
 //! | arena | memory | mirror |
 //! | --- | --- | --- |
 //! | one for each device | its own sparse memory file; guarded by a protection key if there is one | the same file, unguarded, behind it |
-//! | pinned, managed | a sparse memory file | none |
+//! | pinned | a sparse memory file | if the layout wants one: the same file, behind it |
+//! | managed | a sparse memory file | none |
 //! | aliases | none: addresses that stand for registered memory | none |
 //!
 //! Addresses are reserved without access, at an arena's first block, and opened as far as blocks have come to lie (`region`). No
@@ -29,6 +30,7 @@ mod record;
 mod region;
 mod registered;
 mod runs;
+mod shield;
 mod slab;
 mod space;
 mod sparse;
@@ -37,6 +39,8 @@ mod table;
 pub use copy::{copy, fill, fill32};
 pub use guard::can_guard;
 pub(crate) use guard::report_guarded;
+pub(crate) use shield::touched;
+pub use shield::{Hook, Shut, Touch};
 pub use space::Space;
 
 /// Large blocks are made of these: 64 KiB.
@@ -101,6 +105,9 @@ pub struct Layout {
     pub device_bytes: u64,
     /// Most pinned host memory of the process, in bytes.
     pub pinned_bytes: u64,
+    /// Whether pinned memory has a second mapping for the runtime, so that host code can be kept off its pages
+    /// ([`Space::shut`]).
+    pub mirror_pinned: bool,
     /// Whether host code is kept out of device pages where the machine can do so.
     pub guard: bool,
     /// Start of the managed window that the documents name.

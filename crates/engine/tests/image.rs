@@ -100,6 +100,7 @@ fn variables_are_memory_of_their_device() {
         devices: 2,
         device_bytes: 1 << 30,
         pinned_bytes: 1 << 30,
+        mirror_pinned: false,
         guard: false,
         managed_base: 0x900_0000_0000,
         managed_bytes: 1 << 30,

@@ -330,6 +330,7 @@ const LAYOUT: Layout = Layout {
     devices: 2,
     device_bytes: 64 << 30,
     pinned_bytes: 1 << 30,
+    mirror_pinned: false,
     guard: true,
     managed_base: 0x900_0000_0000,
     managed_bytes: 3 << 40,

@@ -20,6 +20,7 @@ fn layout() -> Layout {
         devices: 3,
         device_bytes: GIB,
         pinned_bytes: GIB,
+        mirror_pinned: false,
         guard: false,
         managed_base: WINDOW,
         managed_bytes: 3 << 40,

@@ -17,7 +17,7 @@ use crate::handle::{Kind, Table};
 use crate::init::Init;
 use crate::memory::ledger::Ledger;
 use crate::observer;
-use crate::profile::{Form, Profile, Request, misspelt};
+use crate::profile::{Check, Form, Profile, Request, misspelt};
 use crate::system::System;
 use crate::{
     allocator, callback, event, host, kernel, label, managed, notify, second, stream, symbol, timeout,
@@ -221,6 +221,8 @@ fn layout(profile: &Profile) -> Layout {
         devices: profile.devices.max(1),
         device_bytes: profile.device_memory,
         pinned_bytes: pinned_bytes(),
+        // The checker keeps host code off pinned pages for a while.
+        mirror_pinned: profile.check != Check::Off,
         guard: profile.guard,
         managed_base: MANAGED_BASE,
         managed_bytes: MANAGED_BYTES,

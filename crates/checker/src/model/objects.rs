@@ -204,6 +204,9 @@ impl Model {
             Api::aclrtResetDeviceForce => pairs.sets.0 = 0,
             _ => {}
         }
+        if matches!(api, Api::aclFinalize | Api::aclFinalizeReference) && self.objects.pairs.inits.0 <= 0 {
+            self.settle_all();
+        }
     }
 
     /// The calling thread works in a context.

@@ -206,6 +206,7 @@ impl Model {
     /// A stream came to be.
     pub fn placed(&mut self, handle: u64, home: &Home) {
         let line = home.queue as usize;
+        self.settle_line(line);
         if self.streams.len() <= line {
             self.streams.resize_with(line + 1, || None);
         }
@@ -273,6 +274,7 @@ impl Model {
             Kind::WriteWord(addr) => {
                 let clock = self.after(line, op.mark);
                 clock::join(self.words.entry(addr).or_default(), &clock);
+                self.word_written(line, addr, &clock);
                 if let Some(living) = self.blocks.find(addr).and_then(|place| self.blocks.at_mut(place)) {
                     let base = living.block.base;
                     living.shadow.mark_written(addr - base..addr - base + size_of::<u64>());

@@ -8,6 +8,8 @@ use std::ptr;
 
 const SIGNALS: [i32; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT];
 
+/// `si_code` of an access that the protection of a mapping forbids.
+const SEGV_ACCERR: i32 = 2;
 /// `si_code` of an access that a protection key forbids.
 const SEGV_PKUERR: i32 = 4;
 
@@ -101,6 +103,12 @@ unsafe fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) 
         let raised = reason > 0;
         let address = if raised { (*info).si_addr() as usize } else { 0 };
         let access = signal == libc::SIGSEGV || signal == libc::SIGBUS;
+        if signal == libc::SIGSEGV
+            && reason == SEGV_ACCERR
+            && crate::memory::touched(address, context, (*arch::words()).scope == 0)
+        {
+            return;
+        }
         if raised && access && arch::resume(context, signal, address) {
             return;
         }

@@ -52,6 +52,14 @@ pub(crate) unsafe fn place(_context: *const c_void) -> (usize, usize) {
     (0, 0)
 }
 
+/// No signal handler runs here.
+///
+/// # Safety
+/// None.
+pub(crate) unsafe fn was_write(_context: *const c_void) -> bool {
+    false
+}
+
 /// There are no keys here.
 ///
 /// # Safety

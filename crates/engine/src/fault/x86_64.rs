@@ -237,6 +237,15 @@ pub(crate) unsafe fn place(context: *const c_void) -> (usize, usize) {
     (registers[libc::REG_RSP as usize] as usize, registers[libc::REG_RIP as usize] as usize)
 }
 
+/// Whether the access that faulted was a write.
+///
+/// # Safety
+/// `context` is the one that the kernel gave to the handler of a page fault.
+pub(crate) unsafe fn was_write(context: *const c_void) -> bool {
+    // SAFETY: by the contract above. Bit 1 of the processor's error code.
+    unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_ERR as usize] & 2 != 0 }
+}
+
 /// Gives the calling thread access to pages of a protection key, or takes it away.
 ///
 /// # Safety

@@ -6,9 +6,11 @@ use super::heap::Want;
 use super::record::Stable;
 use super::region::{GRANULE, thread_sanitizer, valgrind};
 use super::registered::Registered;
+use super::shield::{Hook, Shield, Shut};
 use super::sparse::Sparse;
 use super::{AllocError, Block, CHUNK, FreeError, Layout, Owner, Page, Refusal, SMALLEST, Usage};
-use crate::sync::plain::{AtomicU16, Ordering};
+use crate::sync::plain::{AtomicU16, OnceLock, Ordering};
+use std::ops::Range;
 
 /// Addresses of a process end here: 47 bits.
 const ADDRESSES: usize = 1 << 47;
@@ -30,6 +32,8 @@ const ALIAS_BYTES: usize = 4 << 40;
 
 /// All memory of the process.
 pub struct Space {
+    /// Before the map, whose pages it is about.
+    shield: OnceLock<Option<Box<Shield>>>,
     map: Stable<Map>,
     /// After the map: a key is given back when no page is under it.
     key: Option<Key>,
@@ -150,7 +154,7 @@ impl Space {
             place,
             bytes,
             file: file.map(str::to_owned),
-            mirror: false,
+            mirror: layout.mirror_pinned && place == PINNED_AT,
             total,
         };
         let window = (layout.managed_bytes.clamp(1, ADDRESSES as u64) as usize).next_multiple_of(CHUNK);
@@ -178,7 +182,7 @@ impl Space {
         if key.is_some() {
             guard::watch(&map);
         }
-        Ok(Space { map, key })
+        Ok(Space { shield: OnceLock::new(), map, key })
     }
 
     /// A block of `size` bytes (and `usable - size` bytes of padding), aligned to `align` (a power of two; 64 at least).
@@ -327,19 +331,52 @@ impl Space {
         self.key.as_ref().is_some_and(|key| key.guard(base, bytes, access).is_ok())
     }
 
-    /// Where the runtime itself reads and writes the bytes at `addr`: the unguarded mapping for device memory, the target for an
-    /// alias, `addr` itself for all else.
+    /// Where the runtime itself reads and writes the bytes at `addr`: the mirror where there is one (device memory, perhaps
+    /// pinned memory), the target for an alias, `addr` itself for all else.
     #[inline]
     pub fn inner(&self, addr: usize) -> usize {
         let Some((_, arena)) = self.map.arena_at(addr) else {
             return self.map.variable(addr).map_or(addr, |block| addr.wrapping_add(block.tag as usize));
         };
         if arena.has_memory() {
-            // 0 for pinned and managed memory.
+            // 0 without a mirror.
             return addr + arena.mirror();
         }
         // An alias: its tag is the target. (A freed one has no target and no memory: a copy there reports a fault.)
-        arena.find(addr).map_or(addr, |block| (block.tag as usize).wrapping_add(addr - block.base))
+        let target = |block: Block| (block.tag as usize).wrapping_add(addr - block.base);
+        let target = arena.find(addr).map_or(addr, target);
+        // Pinned memory may have been registered.
+        match self.map.arena_at(target) {
+            Some((_, arena)) if arena.has_memory() => target + arena.mirror(),
+            _ => target,
+        }
+    }
+
+    /// Keeps host code off the whole pages of a range of pinned memory, and says which pages these are: none when the range holds
+    /// no whole page, is not pinned memory with a mirror, or the system refuses. Every call is taken back by one
+    /// [`Space::open`]. `hook` (the first one counts) is told of each access that comes all the same, in the signal handler; the
+    /// pages are open then, and the access is tried again. System calls on such pages answer EFAULT.
+    ///
+    /// A program that keeps its own SIGSEGV handler in front of ours sees these faults: [`crate::fault::install`].
+    pub fn shut(&self, range: Range<usize>, what: Shut, hook: Hook) -> Range<usize> {
+        let Some((place, arena)) = self.map.arena_at(range.start) else { return 0..0 };
+        if self.map.owner(place) != Owner::Pinned || arena.mirror() == 0 {
+            return 0..0;
+        }
+        let made = self.shield.get_or_init(|| {
+            let (base, bytes) = arena.range()?;
+            Shield::new(base, bytes, hook)
+        });
+        made.as_ref().map_or(0..0, |shield| shield.shut(range, what))
+    }
+
+    /// Takes one [`Space::shut`] back: with the pages that it answered.
+    pub fn open(&self, pages: Range<usize>, what: Shut) {
+        if let Some(Some(shield)) = self.shield.get()
+            && !pages.is_empty()
+        {
+            shield.open(pages, what);
+        }
     }
 
     /// Whether host code really is kept out of device pages.

@@ -1,6 +1,6 @@
 //! Large arrays of zeros that cost nothing until they are written.
 
-use crate::sync::plain::{AtomicU16, AtomicUsize};
+use crate::sync::plain::{AtomicU16, AtomicU64, AtomicUsize};
 use std::ptr::{self, NonNull};
 
 /// A type for which zero bytes are a value.
@@ -12,6 +12,8 @@ pub(super) unsafe trait Zero {}
 unsafe impl Zero for AtomicU16 {}
 // SAFETY: integers in memory.
 unsafe impl Zero for AtomicUsize {}
+// SAFETY: integers in memory.
+unsafe impl Zero for AtomicU64 {}
 
 /// An array in a mapping of its own: reserved whole, backed page by page as it is written.
 pub(super) struct Sparse<T> {
