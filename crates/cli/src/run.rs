@@ -266,7 +266,19 @@ fn find(name: &OsStr) -> Result<PathBuf, Refused> {
     env::split_paths(&env::var_os("PATH").unwrap_or_default())
         .map(|folder| folder.join(path))
         .find(|candidate| executable(candidate))
-        .ok_or_else(|| format!("no program {}", path.display()).into())
+        .ok_or_else(|| not_found(path))
+}
+
+fn not_found(path: &Path) -> Refused {
+    let name = path.to_string_lossy();
+    if !name.starts_with('-') {
+        return format!("no program {name}").into();
+    }
+    // What begins with a dash was meant as an option.
+    let command = <Args as clap::Args>::augment_args(clap::Command::new("run"));
+    let known: Vec<String> =
+        command.get_arguments().filter_map(|arg| arg.get_long().map(|long| format!("--{long}"))).collect();
+    format!("unknown option {name}; valid: {}, then the program", known.join(", ")).into()
 }
 
 fn exists(path: &Path) -> Result<(), Refused> {

@@ -66,8 +66,9 @@ fn guarded<T>(api: Api, work: impl FnOnce() -> Result<T>) -> Result<T> {
         Ok(result) => result,
         Err(panic) => Err(internal(&*panic)),
     };
-    if let Err(error) = &result {
-        error::record(api, error);
+    match &result {
+        Ok(_) => error::succeeded(api),
+        Err(error) => error::record(api, error),
     }
     if watched {
         observer::get().returned(api, result.as_ref().err());

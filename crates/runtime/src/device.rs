@@ -148,20 +148,26 @@ pub fn resolve<'a>(rt: &'a Runtime, id: i32, rule: &'static str) -> Result<&'a D
     resolve_or(rt, id, sys::ACL_ERROR_RT_INVALID_DEVICEID, rule)
 }
 
+/// The same for the other device of a pair.
+pub(crate) fn resolve_peer<'a>(rt: &'a Runtime, id: i32, code: i32, rule: &'static str) -> Result<&'a Device> {
+    at(rt, id).map_or_else(|| outside(rt, "peerDeviceId", id, code, rule), Ok)
+}
+
 /// The same, for calls that answer another code.
 pub(crate) fn resolve_or<'a>(rt: &'a Runtime, id: i32, code: i32, rule: &'static str) -> Result<&'a Device> {
-    match usize::try_from(id).ok().and_then(|id| rt.devices.get(id)) {
-        Some(device) => Ok(device),
-        None => outside(rt, id, code, rule),
-    }
+    at(rt, id).map_or_else(|| outside(rt, "deviceId", id, code, rule), Ok)
+}
+
+fn at(rt: &Runtime, id: i32) -> Option<&Device> {
+    rt.devices.get(usize::try_from(id).ok()?)
 }
 
 #[cold]
-fn outside<T>(rt: &Runtime, id: i32, code: i32, rule: &'static str) -> Result<T> {
+fn outside<T>(rt: &Runtime, name: &str, id: i32, code: i32, rule: &'static str) -> Result<T> {
     if rt.devices.is_empty() {
-        return refuse!(code, rule, "deviceId: {id}, but no device is visible ({})", rt.visible.note());
+        return refuse!(code, rule, "{name}: {id}, but no device is visible ({})", rt.visible.note());
     }
-    refuse!(code, rule, "deviceId: {id} is not in [0, {}]", rt.devices.len() - 1)
+    refuse!(code, rule, "{name}: {id} is not in [0, {}]", rt.devices.len() - 1)
 }
 
 /// aclrtGetDeviceCount.

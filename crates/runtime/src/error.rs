@@ -154,8 +154,7 @@ pub(crate) fn record(api: Api, error: &Error) {
     }
 }
 
-/// The calling thread has a context: what kept it from having one does not matter any more.
-pub(crate) use cause::bound;
+pub(crate) use cause::{bound, succeeded};
 
 /// The messages since the last call, as a C string that lives until the next one; null when there are none.
 pub fn recent() -> *const std::ffi::c_char {

@@ -377,6 +377,14 @@ fn fields(all: &[Field]) -> String {
                 let _ = writeln!(out, "        {};", member(inner, &inner.name));
             }
             out.push_str("    };\n");
+        } else if f.array == Some(0) {
+            // C++ has it as an extension only, of which clang warns nevertheless.
+            let _ = write!(
+                out,
+                "#ifdef __clang__\n#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Wc99-extensions\"\n#endif\n    \
+                 {};\n#ifdef __clang__\n#pragma clang diagnostic pop\n#endif\n",
+                member(f, &f.name)
+            );
         } else {
             let _ = writeln!(out, "    {};", member(f, &f.name));
         }
@@ -387,7 +395,7 @@ fn fields(all: &[Field]) -> String {
 fn member(f: &Field, name: &str) -> String {
     match f.array {
         None => declared(&f.c_type, name),
-        // As long as the program makes it; C++ has that as an extension only.
+        // As long as the program makes it.
         Some(0) => format!("__extension__ {}[]", declared(&f.c_type, name)),
         Some(length) => format!("{}[{length}]", declared(&f.c_type, name)),
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use ascendcl_sys as sys;
 
-use super::{Device, resolve, resolve_or};
+use super::{Device, resolve, resolve_or, resolve_peer};
 use crate::error::Result;
 use crate::process::Runtime;
 use crate::profile::Form;
@@ -41,7 +41,7 @@ pub fn can_access(rt: &Runtime, device: i32, peer: i32) -> Result<bool> {
         );
     }
     resolve(rt, device, "aclrtDeviceCanAccessPeer#04")?;
-    resolve(rt, peer, "aclrtDeviceCanAccessPeer#04")?;
+    resolve_peer(rt, peer, sys::ACL_ERROR_RT_INVALID_DEVICEID, "aclrtDeviceCanAccessPeer#04")?;
     Ok(true)
 }
 
@@ -56,7 +56,7 @@ fn pair<'a>(
     if i32::from(current) == peer {
         return refuse!(sys::ACL_ERROR_INVALID_PARAM, equal, "peerDeviceId: {peer} is the current device");
     }
-    let peer = resolve(rt, peer, range)?;
+    let peer = resolve_peer(rt, peer, sys::ACL_ERROR_RT_INVALID_DEVICEID, range)?;
     Ok((resolve(rt, current.into(), range)?, peer.id))
 }
 
@@ -86,6 +86,6 @@ pub fn disable(rt: &Runtime, peer: i32) -> Result<()> {
 pub fn status(rt: &Runtime, device: i32, peer: i32) -> Result<bool> {
     let code = sys::ACL_ERROR_RT_PARAM_INVALID;
     let device = resolve_or(rt, device, code, "aclrtDevicePeerAccessStatus#03")?;
-    let peer = resolve_or(rt, peer, code, "aclrtDevicePeerAccessStatus#03")?;
+    let peer = resolve_peer(rt, peer, code, "aclrtDevicePeerAccessStatus#03")?;
     Ok(has(device, peer.id))
 }

@@ -6,7 +6,7 @@
 //! | earlier failure | later failure |
 //! |---|---|
 //! | a device or context was to be made current | 107002, no current context; forgotten when the thread gets one |
-//! | a stream, event, notify or label was to be created, memory to be allocated | the argument is null or was never a handle |
+//! | a stream, event, notify or label was to be created, memory to be allocated | the argument is null or was never a handle; forgotten when the thread gets one |
 //!
 //! ours: the thread's own failure is told first, else the newest of another thread: handles and the default context are
 //! shared between threads.
@@ -42,8 +42,8 @@ struct Cause {
 const KEPT: usize = 16;
 
 static CAUSES: Mutex<Vec<Cause>> = Mutex::new(Vec::new());
-/// Whether a failure to make a context current is among them.
-static UNBOUND: AtomicBool = AtomicBool::new(false);
+/// Whether there is one.
+static ANY: AtomicBool = AtomicBool::new(false);
 
 /// What the call would have provided. Names, not a table: the page's nouns are the rule.
 fn provides(api: Api) -> Option<Thing> {
@@ -76,7 +76,7 @@ fn provides(api: Api) -> Option<Thing> {
 
 /// What the call lacked, if it may have failed for that.
 fn lacks(error: &Error) -> Option<Thing> {
-    if error.code() == sys::ACL_ERROR_RT_CONTEXT_NULL {
+    if error.code() == sys::ACL_ERROR_RT_CONTEXT_NULL && error.text().starts_with("no current context") {
         return Some(Thing::Context);
     }
     let (argument, said) = error.text().split_once(": ")?;
@@ -113,25 +113,33 @@ pub(super) fn explain(api: Api, error: &Error, text: String) -> String {
             causes.remove(0);
         }
         causes.push(Cause { thing, thread, text: first });
-        if thing == Thing::Context {
-            UNBOUND.store(true, Ordering::Relaxed);
-        }
+        ANY.store(true, Ordering::Relaxed);
     }
     text
+}
+
+/// A call has succeeded: what it provides is lacking no more.
+#[inline]
+pub(crate) fn succeeded(api: Api) {
+    if ANY.load(Ordering::Relaxed)
+        && let Some(thing) = provides(api)
+    {
+        forget(thing);
+    }
 }
 
 /// The calling thread has a current context now.
 #[inline]
 pub(crate) fn bound() {
-    if UNBOUND.load(Ordering::Relaxed) {
-        forget();
+    if ANY.load(Ordering::Relaxed) {
+        forget(Thing::Context);
     }
 }
 
 #[cold]
-fn forget() {
+fn forget(thing: Thing) {
     let thread = std::thread::current().id();
     let mut causes = CAUSES.lock();
-    causes.retain(|cause| cause.thing != Thing::Context || cause.thread != thread);
-    UNBOUND.store(causes.iter().any(|cause| cause.thing == Thing::Context), Ordering::Relaxed);
+    causes.retain(|cause| cause.thing != thing || cause.thread != thread);
+    ANY.store(!causes.is_empty(), Ordering::Relaxed);
 }

@@ -85,7 +85,7 @@ pub fn synchronize(rt: &Runtime, handle: u64, deadline: Option<Instant>) -> Resu
     }
     let mark = stream.mark(rt);
     if rt.engine.wait(mark, deadline) == Waited::TimedOut {
-        return timed_out(&stream);
+        return timed_out(&stream, "aclrtSynchronizeStreamWithTimeout#05");
     }
     observer::tell(|o| o.host_ordered(mark));
     verdict(rt, &stream)
@@ -115,10 +115,10 @@ fn closed_verdict(rt: &Runtime, stream: &Stream) -> Result<()> {
 }
 
 #[cold]
-pub(crate) fn timed_out(stream: &Stream) -> Result<()> {
+pub(crate) fn timed_out(stream: &Stream, rule: &'static str) -> Result<()> {
     refuse!(
         sys::ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-        "aclrtSynchronizeStreamWithTimeout#05",
+        rule,
         "stream {}: its tasks were not done in time",
         stream.id
     )
@@ -264,7 +264,7 @@ pub(crate) fn synchronize_device(rt: &Runtime, device: u16, deadline: Option<Ins
     }
     for (stream, mark) in streams.iter().zip(marks) {
         if rt.engine.wait(mark, deadline) == Waited::TimedOut {
-            return timed_out(stream);
+            return timed_out(stream, "aclrtSynchronizeDeviceWithTimeout#04");
         }
         observer::tell(|o| o.host_ordered(mark));
     }
