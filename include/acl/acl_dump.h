@@ -52,7 +52,14 @@ typedef struct acldumpChunk {
     uint32_t isLastChunk;
     int64_t offset;
     int32_t flag;
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wc99-extensions"
+#endif
     __extension__ uint8_t dataBuf[];
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 } acldumpChunk;
 
 typedef struct acldumpTensorInfo {

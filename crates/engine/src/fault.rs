@@ -32,7 +32,8 @@
 //! [`install`] takes a signal over and keeps the handler it found. A program that installs its own handler afterwards
 //! takes the signal away from us, and faults of copies then reach that handler. So [`install`] may be called again at any
 //! time, at the price of five system calls when nothing changed: it takes over again and keeps the newer handler in front
-//! of the older one. A handler that hands on to the one before it (which was ours) then gets the next older one, not itself.
+//! of the older one. ([`reclaim`] does it for the two signals that copies need, where the runtime has time: when a device is set or a
+//! stream made, and before an asynchronous copy of the program's own memory. A synchronous copy is too short for a system call.) A handler that hands on to the one before it (which was ours) then gets the next older one, not itself.
 //!
 //! Locks: `install` has one, taken by nothing else and never in a handler. Fork: [`forked`].
 
@@ -52,7 +53,7 @@ compile_error!(
 #[cfg(not(target_os = "linux"))]
 compile_error!("toprope-engine: faults, memory files and protection keys are written for Linux");
 
-pub use action::{install, installed};
+pub use action::{install, installed, reclaim};
 pub use fork::forked;
 pub use scope::{Abandoned, Entry, KernelFault, Scope, State, fault_count, nudge, wait_any};
 pub use stack::prepare_thread;

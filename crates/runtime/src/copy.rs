@@ -251,6 +251,8 @@ fn drain(rt: &Runtime, stream: &Pin<'_, Stream>, rule: &'static str) -> Result<(
         );
     }
     stream::sync::not_own(rt, stream)?;
+    // The program's own addresses follow, and they may be wrong.
+    toprope_engine::fault::reclaim();
     let mark = stream.mark(rt);
     stream.drain(rt);
     observer::tell(|o| o.host_ordered(mark));

@@ -149,7 +149,12 @@ pub fn resolve<'a>(rt: &'a Runtime, id: i32, rule: &'static str) -> Result<&'a D
 }
 
 /// The same for the other device of a pair.
-pub(crate) fn resolve_peer<'a>(rt: &'a Runtime, id: i32, code: i32, rule: &'static str) -> Result<&'a Device> {
+pub(crate) fn resolve_peer<'a>(
+    rt: &'a Runtime,
+    id: i32,
+    code: i32,
+    rule: &'static str,
+) -> Result<&'a Device> {
     at(rt, id).map_or_else(|| outside(rt, "peerDeviceId", id, code, rule), Ok)
 }
 
@@ -189,6 +194,7 @@ pub fn set(rt: &'static Runtime, id: i32) -> Result<()> {
     let device = resolve(rt, id, "aclrtSetDevice#04")?;
     notice::tell(rt, device.id, sys::ACL_RT_DEVICE_STATE_SET_PRE);
     let opened = acquire(rt, device)?;
+    toprope_engine::fault::reclaim();
     thread::bind_device(rt, device.id);
     if let Some(context) = opened {
         stream::listener::tell_default(rt, context);

@@ -179,6 +179,7 @@ impl Drop for Stream {
 
 /// aclrtCreateStream, aclrtCreateStreamWithConfig, aclrtCreateStreamV2: in the current context.
 pub fn create(rt: &Runtime, priority: u32, flags: u32) -> Result<u64> {
+    toprope_engine::fault::reclaim();
     let flags = check_flags(rt, flags)?;
     let context = thread::current(rt)?;
     let handle = open(rt, &context, clamp(priority), flags, false)?;

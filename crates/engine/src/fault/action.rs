@@ -40,6 +40,17 @@ pub fn install() {
     }
 }
 
+/// Takes the signals of bad addresses back, if the program has installed handlers of its own since [`install`]; two system calls
+/// when it has not.
+pub fn reclaim() {
+    let _one = INSTALLING.lock();
+    for (&signal, earlier) in SIGNALS.iter().zip(&EARLIER) {
+        if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
+            own(signal, earlier);
+        }
+    }
+}
+
 /// Whether [`install`] has run in this process. (The program may have taken a signal back since.)
 pub fn installed() -> bool {
     INSTALLED.load(Ordering::Acquire)

@@ -1466,7 +1466,7 @@ pub static FUNCTIONS: [Function; COUNT] = [
     row("aclmdlRIGetTasksByStream", "acl_rt.h", "15", "", 0x00f, ""),
     row("aclmdlRITaskGetType", "acl_rt.h", "15", "", 0x00f, ""),
     row("aclmdlRITaskGetSeqId", "acl_rt.h", "15", "", 0x00f, ""),
-    row("aclrtGetVersion", "acl_rt.h", "24", "aclsysGetVersionStr+aclsysGetVersionNum", 0x1ff, ""),
+    row("aclrtGetVersion", "acl_rt.h", "24", "aclsysGetVersionNum", 0x1ff, ""),
     row("aclInitCallbackRegister", "acl_rt.h", "02", "", 0x0ff, ""),
     row("aclInitCallbackUnRegister", "acl_rt.h", "02", "", 0x0ff, ""),
     row("aclFinalizeCallbackRegister", "acl_rt.h", "02", "", 0x0ff, ""),
