@@ -1,7 +1,7 @@
 // A program that installs its own SIGSEGV handler after aclInit keeps it for its own faults, and wrong addresses still get codes.
 // (ours: addresses that are not mapped;
 // libraries that print backtraces often start late.)
-#define _POSIX_C_SOURCE 200809L
+#define WRONG_ADDRESSES
 #include "runtime.h"
 
 #include <setjmp.h>
