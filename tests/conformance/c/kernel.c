@@ -62,7 +62,9 @@ static void variables(void) {
     CHECK_EQ(add(1), 8);
     CHECK_OK(aclrtDestroyStream(stream));
     CHECK_OK(aclrtResetDevice(1));
+    // Set twice now; one of them is taken back, and the device stays.
     CHECK_OK(aclrtSetDevice(0));
+    CHECK_OK(aclrtResetDevice(0));
     stream = first;
     CHECK_EQ(add(1), 102);
 }
