@@ -33,6 +33,7 @@ use tool::Stopped;
 
 /// Compiles as the words after `toprope c++` (`cxx`) or `toprope cc` say. Exit status: the compiler's own, or 2 when there is none.
 pub fn command(words: &[OsString], cxx: bool) -> Result<ExitCode, Refused> {
+    tool::step_aside(words, cxx)?;
     tool::outlive_interrupts();
     Ok(match steps(words, cxx)? {
         Ok(()) => ExitCode::SUCCESS,

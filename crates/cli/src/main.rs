@@ -78,8 +78,10 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             let text = error.to_string();
-            let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            return refuse(&format!("{line} (toprope --help tells more)"));
+            // Up to the empty line: what is missing is listed below the first.
+            let lines: Vec<_> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+            let line = lines.join(" ");
+            return refuse(&format!("{} (toprope --help tells more)", line.trim_start_matches("error: ")));
         }
     };
     let done = match cli.command {
@@ -103,6 +105,7 @@ fn show(text: &str) -> Result<ExitCode, Refused> {
 }
 
 fn refuse(line: &str) -> ExitCode {
-    eprintln!("toprope: {line}");
+    // A reader that closed the pipe has seen enough.
+    let _ = writeln!(std::io::stderr(), "toprope: {line}");
     ExitCode::from(2)
 }

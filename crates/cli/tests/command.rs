@@ -54,7 +54,8 @@ fn refused(args: &[&str], text: &str) {
 
 #[test]
 fn bad_calls_are_refused_with_one_line() {
-    refused(&["run"], "required arguments");
+    refused(&["run"], "required arguments were not provided: <PROGRAM");
+    refused(&["run", "--prodct", "a3", "true"], "unknown option --prodct; valid: --product, ");
     refused(&["frobnicate"], "frobnicate");
     refused(&["run", "--product", "a9", "/bin/true"], "valid: 950pr, 950dt, a3, a2");
     refused(&["run", "--product", "a2", "--form", "rc", "/bin/true"], "valid: ep");

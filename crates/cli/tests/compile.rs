@@ -124,6 +124,24 @@ fn programs_of_several_sources_run_however_they_are_linked() {
     made(&folder, "c++ -shared -fPIC main.cpp second.asc -o libwhole.so");
 }
 
+/// Build scripts that are to use the command name it as their compiler, and it must not take itself for the one underneath.
+#[test]
+fn the_command_is_not_its_own_compiler() {
+    let folder = folder("itself", &files());
+    let script = folder.join("wrapper");
+    let own = env!("CARGO_BIN_EXE_toprope");
+    std::fs::write(&script, format!("#!/bin/sh\nexec {own} c++ \"$@\"\n")).unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for compiler in [format!("{own} c++"), script.display().to_string()] {
+        let mut command = Command::new(own);
+        command.current_dir(&folder).args(["c++", "-O1", "main.cpp", "second.asc", "-o", "program"]);
+        command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
+        let output = command.env("CXX", &compiler).output().unwrap();
+        assert!(output.status.success(), "{compiler}: {}", text(&output.stderr));
+        assert_eq!(prints(&folder.join("program")), PRINTS);
+    }
+}
+
 #[test]
 fn errors_stand_at_the_line_of_the_program() {
     let wrong = "#include \"kernel_operator.h\"\nclass Type { public: int a; };\n__gm__ Type variable;\n";

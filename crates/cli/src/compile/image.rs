@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -82,7 +83,7 @@ pub fn link(
     if done.status.success() {
         return Ok(());
     }
-    eprint!("{}", explain(&String::from_utf8_lossy(&done.stderr), folder));
+    let _ = write!(std::io::stderr(), "{}", explain(&String::from_utf8_lossy(&done.stderr), folder));
     Err(Stopped::Said(1))
 }
 

@@ -130,7 +130,7 @@ fn rewritten(text: &str, pass: Pass) -> Result<String, Stopped> {
     }
     for (offset, error) in &found.errors {
         let (file, line) = source.place(*offset);
-        eprintln!("{file}:{line}: error: {error}");
+        let _ = writeln!(std::io::stderr(), "{file}:{line}: error: {error}");
     }
     Err(Stopped::Said(1))
 }

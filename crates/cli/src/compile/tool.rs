@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,7 +53,7 @@ impl Compiler {
         Compiler { program, variable }
     }
 
-    /// A command with arguments.
+    /// A command with arguments. What it starts knows that it is the compiler underneath.
     pub fn command<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, arguments: I) -> Command {
         // `CXX="ccache g++"` is usual.
         let whole = self.program.to_string_lossy().into_owned();
@@ -65,7 +66,7 @@ impl Compiler {
             }
             _ => Command::new(&self.program),
         };
-        command.args(arguments);
+        command.args(arguments).env(UNDERNEATH, "1");
         command
     }
 
@@ -89,6 +90,20 @@ impl Compiler {
             _ => format!("cannot start {program}: {error}"),
         })
     }
+}
+
+/// Set for the compilers that this command starts.
+const UNDERNEATH: &str = "TOPROPE_UNDERNEATH";
+
+/// When `CXX` or `CC` names this command itself, as build scripts do that are to use it, it is started as its own compiler
+/// underneath: then the system's compiler takes its place. Does not return in that case, unless there is none.
+pub fn step_aside(words: &[OsString], cxx: bool) -> Result<(), Refused> {
+    if env::var_os(UNDERNEATH).is_none() {
+        return Ok(());
+    }
+    let program = if cxx { "c++" } else { "cc" };
+    let error = Command::new(program).args(words).exec();
+    Err(Refused(format!("cannot start {program}: {error}")))
 }
 
 /// Whether a command did its work.
