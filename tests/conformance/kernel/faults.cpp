@@ -12,6 +12,13 @@ extern "C" __global__ __aicore__ void stop_in_assembly() { asm("trap"); }
 
 extern "C" __global__ __aicore__ void insist(int value) { assert(value == 1, "value is %d\n", value); }
 
+// A block cannot end the process.
+extern "C" __global__ __aicore__ void leave(int how) {
+    if (how == 0) exit(0);
+    if (how == 1) _Exit(0);
+    quick_exit(0);
+}
+
 // The card hangs here; ours stops the kernel.
 extern "C" __global__ __aicore__ void wait_for_nothing() { AscendC::WaitFlag<AscendC::HardEvent::MTE2_S>(EVENT_ID2); }
 
@@ -49,6 +56,9 @@ int main() {
     faults("division", exception, [=](aclrtStream stream) { divide<<<1, nullptr, stream>>>(value, 0); });
     faults("trap", trap, [](aclrtStream stream) { stop<<<2, nullptr, stream>>>(); });
     faults("asm", trap, [](aclrtStream stream) { stop_in_assembly<<<1, nullptr, stream>>>(); });
+    for (int how = 0; how < 3; ++how) {
+        faults("exit", trap, [=](aclrtStream stream) { leave<<<1, nullptr, stream>>>(how); });
+    }
     faults("SyncAll", exception, [](aclrtStream stream) { fault_among_others<<<4, nullptr, stream>>>((int *)nullptr); });
 
     Captured assertion;

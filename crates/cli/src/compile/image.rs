@@ -215,6 +215,12 @@ struct Record { uint32_t numbers[4]; void (*call)(void (*)(), const void *); };
 /* Nothing is unwound on a device. */
 HIDDEN void __gxx_personality_v0() { toprope::device::fault(); }
 HIDDEN void _Unwind_Resume() { toprope::device::fault(); }
+/* A block cannot end the process. (Under other names here, since headers declare these.) */
+#define ENDS_NOTHING(name) HIDDEN void no_##name(int) __asm__(#name); void no_##name(int) { toprope::device::fault(); }
+ENDS_NOTHING(exit)
+ENDS_NOTHING(_exit)
+ENDS_NOTHING(_Exit)
+ENDS_NOTHING(quick_exit)
 HIDDEN void *__dso_handle;
 void *__dso_handle;
 "#;
