@@ -331,3 +331,22 @@ fn a_variable_that_means_nothing_and_a_guard_that_cannot_be_are_told() {
     let able = stdout(&run(&["products"])).contains("can be kept out");
     assert_eq!(endpoint.lines().count(), usize::from(!able), "{endpoint}");
 }
+
+/// The example that registers a device variable from Rust; each device has its own copy, with the host's bytes first.
+#[test]
+fn a_variable_is_registered_from_rust() {
+    let build = Command::new(env!("CARGO"))
+        .args(["build", "--locked", "--quiet", "-p", "ascendcl-sys", "--example", "device_variable"])
+        .args(["--target-dir", env!("CARGO_TARGET_TMPDIR")])
+        .output()
+        .unwrap();
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    let example = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debug/examples/device_variable");
+    let output = run(&["run", "--devices", "2", example.to_str().unwrap()]);
+    assert_eq!(
+        stdout(&output),
+        "device 0: [1.0, 0.5, 4.0, 8.0]\ndevice 1: [1.0, 1.5, 4.0, 8.0]\n",
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
