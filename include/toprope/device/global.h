@@ -12,8 +12,8 @@
 enum cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
 enum dcci_dst_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
 
-inline void dcci(const volatile void *, uint64_t) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void dcci(const volatile void *, uint64_t, uint64_t) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void dcci(const volatile void *, uint64_t) { __sync_synchronize(); }
+inline void dcci(const volatile void *, uint64_t, uint64_t) { __sync_synchronize(); }
 
 namespace AscendC {
 
@@ -74,15 +74,15 @@ private:
 
 template <class T, CacheLine> inline void DataCacheCleanAndInvalid(const GlobalTensor<T> &)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __sync_synchronize();
 }
 template <class T, CacheLine, DcciDst> inline void DataCacheCleanAndInvalid(const GlobalTensor<T> &)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __sync_synchronize();
 }
 template <class T> inline void DataCachePreload(const GlobalTensor<T> &, int64_t) {}
 
-template <MemDsbT> inline void DataSyncBarrier() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+template <MemDsbT> inline void DataSyncBarrier() { __sync_synchronize(); }
 
 /* One value, past the data cache. */
 template <class T> inline T ReadGmByPassDCache(__gm__ T *address)
