@@ -146,8 +146,10 @@ impl Buffer {
 pub enum Place {
     /// In a live buffer, all of it.
     In(Span),
-    /// Certainly refused: it leaves its buffer, or wraps around, or lies where a buffer was.
+    /// Certainly refused: it leaves its buffer, or wraps around.
     Bad,
+    /// Begins where a buffer of this kind was.
+    Gone(Kind),
     /// Memory that the runtime does not know and that is not mapped.
     Unmapped,
     /// Not for the model to say: padding, or the program's own memory beyond a buffer.
@@ -186,7 +188,7 @@ pub fn place(buffers: &[Buffer], addr: usize, len: usize) -> Place {
     }
     let was = |buffer: &Buffer| (buffer.base..buffer.base + buffer.size()).contains(&addr);
     match buffers.iter().find(|buffer| !buffer.alive && was(buffer)) {
-        Some(buffer) if buffer.kind != Kind::Pageable => Place::Bad,
+        Some(buffer) if buffer.kind != Kind::Pageable => Place::Gone(buffer.kind),
         _ => Place::Unclear,
     }
 }

@@ -127,7 +127,7 @@ impl Model {
                 Some(End { side, device, pageable, span: Some(span) })
             }
             Place::Unmapped => Some(End { side: Side::Host, device: None, pageable: true, span: None }),
-            Place::Bad => {
+            Place::Bad | Place::Gone(_) => {
                 v.wrong(sys::ACL_ERROR_RT_PARAM_INVALID, BAD_RANGE);
                 None
             }
@@ -136,6 +136,16 @@ impl Model {
                 None
             }
         }
+    }
+
+    /// [`Self::end`] of a call that is done when it returns: what was pinned memory is host memory like any other there, unless a
+    /// block has come to lie in the range.
+    fn end_now(&self, v: &mut Verdict, addr: usize, len: usize) -> Option<End> {
+        if matches!(place(&self.buffers, addr, len), Place::Gone(Kind::Pinned)) {
+            v.unclear = true;
+            return None;
+        }
+        self.end(v, addr, len)
     }
 
     /// "dst must not be NULL" and "src must not be NULL" of each copy.
@@ -183,7 +193,8 @@ impl Model {
         // aclrtMemcpy#07: whether the other rules hold then is not told.
         let same = copy.dst.raw == copy.src.raw;
         let runs = self.need_context(v, t).map(|context| self.contexts[context].device);
-        let (dst, src) = (self.end(v, copy.dst.raw, copy.count), self.end(v, copy.src.raw, copy.count));
+        let (dst, src) =
+            (self.end_now(v, copy.dst.raw, copy.count), self.end_now(v, copy.src.raw, copy.count));
         if same {
             v.may_succeed = copy.count <= copy.max;
             // Nothing is looked at, so it does not matter what is there.
@@ -340,7 +351,11 @@ impl Model {
             }
             Some(stream) => self.need_queue(v, t, stream, "aclrtMemsetAsync#07"),
         };
-        let Some(end) = len.and_then(|len| self.end(v, fill.dst.raw, len)) else { return };
+        let end = len.and_then(|len| {
+            let now = stream.is_none() && !fill.words;
+            if now { self.end_now(v, fill.dst.raw, len) } else { self.end(v, fill.dst.raw, len) }
+        });
+        let Some(end) = end else { return };
         if fill.words {
             let foreign = end.pageable || end.side == Side::Either;
             // Where among the other checks these stand is not told.
