@@ -32,8 +32,9 @@
 //! [`install`] takes a signal over and keeps the handler it found. A program that installs its own handler afterwards
 //! takes the signal away from us, and faults of copies then reach that handler. So [`install`] may be called again at any
 //! time, at the price of five system calls when nothing changed: it takes over again and keeps the newer handler in front
-//! of the older one. ([`reclaim`] does it for the two signals that copies need, where the runtime has time: when a device is set or a
-//! stream made, and before an asynchronous copy of the program's own memory. A synchronous copy is too short for a system call.) A handler that hands on to the one before it (which was ours) then gets the next older one, not itself.
+//! of the older one. A handler that hands on to the one before it (which was ours) then gets the next older one, not itself.
+//! [`reclaim`] does it for the two signals that copies need, where the runtime has time: when a device is set or a stream made,
+//! and before an asynchronous copy of the program's own memory. A synchronous copy is too short for a system call.
 //!
 //! Locks: `install` has one, taken by nothing else and never in a handler. Fork: [`forked`].
 

@@ -1,7 +1,6 @@
 //! Mechanism of a software Ascend runtime: streams and their workers ([`queue`]), memory ([`memory`]), device
-//! binaries ([`image`]), faults ([`fault`]) and calls into the program ([`foreign`]). This crate knows no ACL code and no product;
-//! `toprope-runtime` holds the rules and checks every
-//! argument before it calls in here.
+//! binaries ([`image`]), faults ([`fault`]) and calls into the program ([`foreign`]). This crate knows no ACL code and no
+//! product; `toprope-runtime` holds the rules and checks every argument before it calls in here.
 
 #[cfg(not(loom))]
 pub mod fault;

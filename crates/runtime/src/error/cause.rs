@@ -11,11 +11,11 @@
 //! ours: the thread's own failure is told first, else the newest of another thread: handles and the default context are
 //! shared between threads.
 
+use std::cell::Cell;
 use std::thread::ThreadId;
 
 use ascendcl_sys as sys;
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Error;
 use crate::generated::api::Api;
@@ -42,8 +42,17 @@ struct Cause {
 const KEPT: usize = 16;
 
 static CAUSES: Mutex<Vec<Cause>> = Mutex::new(Vec::new());
-/// Whether there is one.
-static ANY: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Whether one may be the calling thread's: only those end with its successes.
+    static MINE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread may have a cause to forget. (A thread whose locals are gone has none that anyone will ask for.)
+#[inline]
+fn mine() -> bool {
+    MINE.try_with(Cell::get).unwrap_or(false)
+}
 
 /// What the call would have provided. Names, not a table: the page's nouns are the rule.
 fn provides(api: Api) -> Option<Thing> {
@@ -113,7 +122,7 @@ pub(super) fn explain(api: Api, error: &Error, text: String) -> String {
             causes.remove(0);
         }
         causes.push(Cause { thing, thread, text: first });
-        ANY.store(true, Ordering::Relaxed);
+        let _ = MINE.try_with(|mine| mine.set(true));
     }
     text
 }
@@ -121,7 +130,7 @@ pub(super) fn explain(api: Api, error: &Error, text: String) -> String {
 /// A call has succeeded: what it provides is lacking no more.
 #[inline]
 pub(crate) fn succeeded(api: Api) {
-    if ANY.load(Ordering::Relaxed)
+    if mine()
         && let Some(thing) = provides(api)
     {
         forget(thing);
@@ -131,7 +140,7 @@ pub(crate) fn succeeded(api: Api) {
 /// The calling thread has a current context now.
 #[inline]
 pub(crate) fn bound() {
-    if ANY.load(Ordering::Relaxed) {
+    if mine() {
         forget(Thing::Context);
     }
 }
@@ -141,5 +150,5 @@ fn forget(thing: Thing) {
     let thread = std::thread::current().id();
     let mut causes = CAUSES.lock();
     causes.retain(|cause| cause.thing != thing || cause.thread != thread);
-    ANY.store(!causes.is_empty(), Ordering::Relaxed);
+    let _ = MINE.try_with(|mine| mine.set(causes.iter().any(|cause| cause.thread == thread)));
 }
