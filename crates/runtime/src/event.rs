@@ -10,8 +10,9 @@
 //! Lock order: an event's state, then the pool of cells; the engine's locks are leaves.
 
 use ascendcl_sys as sys;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use toprope_engine::queue::{self, Mark, Task};
+use toprope_engine::sync::plain::{ShortGuard, ShortMutex};
 
 use crate::error::Result;
 use crate::handle::{Kind, Pin, Table, describe};
@@ -74,7 +75,7 @@ pub struct Event {
     pub device: u16,
     /// What aclrtGetEventId answers: unique per device.
     pub id: u32,
-    state: Mutex<State>,
+    state: ShortMutex<State>,
 }
 
 #[derive(Default)]
@@ -215,7 +216,7 @@ fn open(rt: &Runtime, form: Form, flags: u32, limit: &'static str) -> Result<u64
             rt.profile.product.max_events
         );
     };
-    let handle = rt.events.live.insert(Event { form, flags, device, id, state: Mutex::default() });
+    let handle = rt.events.live.insert(Event { form, flags, device, id, state: ShortMutex::default() });
     observer::tell(|o| o.born(Kind::Event, handle));
     Ok(handle)
 }
@@ -334,7 +335,7 @@ fn bound_else(bound: u32, flag: u32, rule: &'static str) -> Result<()> {
 fn take_snapshot(
     rt: &Runtime,
     event: &Pin<'_, Event>,
-    mut state: MutexGuard<'_, State>,
+    mut state: ShortGuard<'_, State>,
     stream: &Pin<'_, Stream>,
     foreign: &'static str,
     device_only: &'static str,

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use ascendcl_sys as sys;
-use parking_lot::MutexGuard;
 use toprope_engine::queue::{Mark, Task, Waited};
+use toprope_engine::sync::plain::ShortGuard;
 
 use super::{Event, Form, State, bind, find, not_captured, not_device_only};
 use crate::error::Result;
@@ -88,7 +88,7 @@ fn enqueue(
     rt: &Runtime,
     stream: &Pin<'_, Stream>,
     event: &Pin<'_, Event>,
-    mut state: MutexGuard<'_, State>,
+    mut state: ShortGuard<'_, State>,
     timeout_ms: u32,
 ) -> Result<()> {
     not_device_only(event, "aclrtStreamWaitEvent#07")?;
