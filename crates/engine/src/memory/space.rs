@@ -8,7 +8,7 @@ use super::region::{GRANULE, thread_sanitizer, valgrind};
 use super::registered::Registered;
 use super::shield::{Hook, Shield, Shut};
 use super::sparse::Sparse;
-use super::{AllocError, Block, CHUNK, FreeError, Layout, Owner, Page, Refusal, SMALLEST, Usage};
+use super::{AllocError, Block, CHUNK, Extent, FreeError, Layout, Owner, Page, Refusal, SMALLEST, Usage};
 use crate::sync::plain::{AtomicU16, OnceLock, Ordering};
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ pub(super) struct Map {
 
 impl Map {
     /// The arena around `addr`, and its place.
-    #[inline]
+    #[inline(always)]
     fn arena_at(&self, addr: usize) -> Option<(usize, &Arena)> {
         let place = usize::from(self.granules.get(addr / GRANULE)?.load(Ordering::Acquire)).checked_sub(1)?;
         let arena = self.arenas.get(place)?;
@@ -254,6 +254,15 @@ impl Space {
     #[inline]
     pub fn find(&self, addr: usize) -> Option<Block> {
         self.map.find(addr)
+    }
+
+    /// What a copy must know of the live block around an address, if that lies in an arena with memory: [`Space::find`] and
+    /// [`Space::inner`] in one step, for most addresses.
+    #[inline(always)]
+    pub fn extent(&self, addr: usize) -> Option<Extent> {
+        let (_, arena) = self.map.arena_at(addr).filter(|(_, arena)| arena.has_memory())?;
+        let (left, whose) = arena.left(addr)?;
+        Some(Extent { left, whose, shift: arena.mirror() })
     }
 
     /// Whose arena `addr` lies in (live block or not): a compare. None outside all arenas. Device variables lie in their
