@@ -389,7 +389,7 @@ pub(crate) fn or_default<'a>(rt: &'a Runtime, known: Option<Pin<'a, Stream>>) ->
 }
 
 /// The stream of a handle. *#01: no live stream, 107017. *#04: 0 is the default stream of the current context.
-#[inline]
+#[inline(always)]
 pub fn resolve(rt: &Runtime, handle: u64) -> Result<Pin<'_, Stream>> {
     or_default(rt, known(rt, handle)?)
 }

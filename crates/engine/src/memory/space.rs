@@ -234,10 +234,17 @@ impl Space {
         arena.free(addr)
     }
 
+    /// Frees the block that starts at `addr` if it is one that `wanted` takes; others count as unknown. `wanted` is asked under the
+    /// arena's lock.
+    #[inline]
+    pub fn free_if(&self, addr: usize, wanted: impl Fn(&Block) -> bool) -> Result<Block, FreeError> {
+        let (_, arena) = self.map.arena_at(addr).ok_or(FreeError::Unknown)?;
+        arena.free_if(addr, wanted)
+    }
+
     /// Frees this very block; false when it is gone already, also when another one lives at its address by now.
     pub fn free_exact(&self, block: &Block) -> bool {
-        let Some((_, arena)) = self.map.arena_at(block.base) else { return false };
-        arena.free_if(block.base, |found| found.serial == block.serial).is_ok()
+        self.free_if(block.base, |found| found.serial == block.serial).is_ok()
     }
 
     /// Frees every block of `owner`; returns how many there were. Registered memory is forgotten.

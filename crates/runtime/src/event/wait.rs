@@ -67,6 +67,7 @@ pub fn wait_with_flag(rt: &Runtime, stream: u64, event: u64, timeout_ms: u32, fl
 }
 
 /// A wait without a flag: that of the default.
+#[inline]
 fn enqueue_default(
     rt: &Runtime,
     stream: &Pin<'_, Stream>,
@@ -78,6 +79,7 @@ fn enqueue_default(
     enqueue(rt, stream, event, state, timeout_ms)
 }
 
+#[inline(always)]
 fn both(rt: &Runtime, stream: u64, event: u64) -> Result<(Pin<'_, Stream>, Pin<'_, Event>)> {
     let known = stream::known(rt, stream)?;
     let event = find(rt, event)?;
