@@ -98,6 +98,17 @@ struct Run {
     rounds: Vec<Round>,
 }
 
+impl Run {
+    /// Drops all but these letters.
+    fn keep(&mut self, letters: &str) {
+        self.letters.retain(|letter| letters.contains(letter));
+        for round in &mut self.rounds {
+            round.markers.retain(|marker| letters.contains(marker.letter));
+            round.figures.retain(|figure| figure.row.workload.starts_with(|letter| letters.contains(letter)));
+        }
+    }
+}
+
 /// Runs the task. Exit code 1 only with `--strict`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let Some(options) = Options::parse(args)? else {
@@ -109,7 +120,9 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let run = match &options.from {
         Some(file) => {
             let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-            serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?
+            let mut run: Run = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
+            run.keep(&options.letters);
+            run
         }
         None => {
             let built = build::build(&root, &options.letters)?;

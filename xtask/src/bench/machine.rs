@@ -73,48 +73,95 @@ fn processor() -> String {
     }
 }
 
-/// How many cores worked, for any process or for another machine of the same host, during `time`.
+/// A moment, from which to count what others do: processes that are not our children, and other machines of the same host.
+pub struct Since {
+    all: Ticks,
+    ours: u64,
+}
+
+impl Since {
+    /// Now; none where the system does not tell.
+    pub fn now() -> Option<Since> {
+        let all = Ticks::parse(&fs::read_to_string("/proc/stat").ok()?)?;
+        let ours = own_ticks(&fs::read_to_string("/proc/self/stat").ok()?)?;
+        Some(Since { all, ours })
+    }
+
+    /// How many cores others have kept busy since.
+    pub fn others(&self) -> Option<f64> {
+        let now = Since::now()?;
+        self.all.others(&now.all, now.ours.saturating_sub(self.ours))
+    }
+}
+
+/// How many cores others keep busy, watched for `time`.
 pub fn busy_cores(time: Duration) -> Option<f64> {
-    let before = Times::now()?;
+    let before = Since::now()?;
     thread::sleep(time);
-    let after = Times::now()?;
-    let total = after.total.checked_sub(before.total).filter(|ticks| *ticks > 0)?;
-    let idle = after.idle.saturating_sub(before.idle).min(total);
-    Some((1.0 - idle as f64 / total as f64) * after.cores as f64)
+    before.others()
 }
 
 /// Clock ticks of all cores since the start of the system (proc_stat(5)).
 #[derive(Debug, PartialEq, Eq)]
-struct Times {
+struct Ticks {
     idle: u64,
     total: u64,
     cores: usize,
 }
 
-impl Times {
-    fn now() -> Option<Times> {
-        Times::parse(&fs::read_to_string("/proc/stat").ok()?)
-    }
-
-    fn parse(text: &str) -> Option<Times> {
+impl Ticks {
+    fn parse(text: &str) -> Option<Ticks> {
         // user, nice, system, idle, iowait, irq, softirq, steal; guest times are in user already.
         let first = text.lines().next()?.strip_prefix("cpu ")?;
         let ticks: Vec<u64> =
             first.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
         let idle = ticks.get(3)? + ticks.get(4)?;
         let cores = text.lines().skip(1).take_while(|line| line.starts_with("cpu")).count();
-        Some(Times { idle, total: ticks.iter().sum(), cores })
+        Some(Ticks { idle, total: ticks.iter().sum(), cores })
     }
+
+    /// Cores that were busy until `now`, but for `ours` ticks.
+    fn others(&self, now: &Ticks, ours: u64) -> Option<f64> {
+        let total = now.total.checked_sub(self.total).filter(|ticks| *ticks > 0)?;
+        let idle = now.idle.saturating_sub(self.idle);
+        let busy = total.saturating_sub(idle).saturating_sub(ours);
+        Some(busy as f64 / total as f64 * now.cores as f64)
+    }
+}
+
+/// Ticks of this process and of the children that it has waited for, with theirs (proc_pid_stat(5), fields 14 to 17).
+fn own_ticks(text: &str) -> Option<u64> {
+    // The name, in parentheses, may hold spaces.
+    let fields = text.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
+    let ticks: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;
+    (ticks.len() == 4).then(|| ticks.iter().sum())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Times;
+    use super::{Ticks, own_ticks};
 
     #[test]
     fn the_first_line_sums_up_all_cores() {
         let text = "cpu  10 1 5 100 4 0 2 3 9 9\ncpu0 1 1 1 1\ncpu1 1 1 1 1\nintr 5\n";
-        assert_eq!(Times::parse(text), Some(Times { idle: 104, total: 125, cores: 2 }));
-        assert_eq!(Times::parse("intr 5"), None);
+        assert_eq!(Ticks::parse(text), Some(Ticks { idle: 104, total: 125, cores: 2 }));
+        assert_eq!(Ticks::parse("intr 5"), None);
+    }
+
+    #[test]
+    fn what_is_ours_is_not_the_others() {
+        let before = Ticks { idle: 100, total: 200, cores: 2 };
+        // A second: 200 ticks of two cores, half of them busy, 80 by us.
+        let after = Ticks { idle: 200, total: 400, cores: 2 };
+        assert_eq!(before.others(&after, 80), Some(0.2));
+        assert_eq!(before.others(&after, 120), Some(0.0));
+        assert_eq!(before.others(&before, 0), None);
+    }
+
+    #[test]
+    fn our_ticks_are_found_behind_any_name() {
+        let text = "7 (a b) c) S 1 7 7 0 -1 4194304 95 0 0 0 1 20 300 4000 20 0 1 0 100";
+        assert_eq!(own_ticks(text), Some(4321));
+        assert_eq!(own_ticks("7 (x) S 1 2"), None);
     }
 }

@@ -1,10 +1,11 @@
 //! Prints a run: tables for the terminal, Markdown for `docs/performance.md`, JSON.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::rounds::{OURS, Round, Row, rows};
+use super::rounds::{BUSY, OURS, Round, Row, rows};
 use super::targets::{Outcome, Target, Verdict, median};
 use super::{Judged, Result, Run};
 
@@ -158,8 +159,8 @@ fn cells(verdict: &Verdict) -> (String, String, String) {
                     let missed = outcomes.iter().filter(|outcome| !outcome.met).count();
                     let row = distinct(outcomes, worst);
                     match missed {
-                        0 => format!("(least of {}: {row})", outcomes.len()),
-                        missed => format!("({missed} of {}; worst: {row})", outcomes.len()),
+                        0 => format!("(worst of {}: {row})", outcomes.len()),
+                        missed => format!("({missed} of {} rows; worst: {row})", outcomes.len()),
                     }
                 } else {
                     String::new()
@@ -205,18 +206,27 @@ fn summary(judged: &Judged) -> String {
 
 /// What kind of round it was: who else worked, how threads met, what failed.
 fn kind(round: &Round) -> String {
-    let hand_offs: Vec<f64> = round.markers.iter().map(|marker| marker.hand_off_ns).collect();
     let mut parts = Vec::new();
+    for (busy, when) in [(round.busy_before, "at its start"), (round.busy_meanwhile, "during it")] {
+        if let Some(busy) = busy.filter(|busy| *busy > BUSY) {
+            parts.push(format!("others kept {busy:.1} cores busy {when}"));
+        }
+    }
+    let ordinary = round.markers.iter().filter(|marker| marker.remark().is_none());
+    let hand_offs: Vec<f64> = ordinary.map(|marker| marker.hand_off_ns).collect();
     if !hand_offs.is_empty() {
-        parts.push(format!("spin hand-off {:.0} ns", median(&hand_offs)));
+        parts.push(format!("spin hand-off {} ns", spread(&hand_offs)));
     }
-    if let Some(busy) = round.busy_cores.filter(|busy| *busy > 0.1) {
-        parts.push(format!("{busy:.1} cores busy at its start"));
+    let mut remarks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for marker in &round.markers {
+        if let Some(remark) = marker.remark() {
+            remarks.entry(remark).or_default().push(marker.letter.to_string());
+        }
     }
-    parts.extend(round.markers.iter().filter_map(super::rounds::Marker::remark));
+    parts.extend(remarks.iter().map(|(remark, letters)| format!("{remark} before {}", letters.join(" "))));
     let shared =
         round.figures.iter().find(|figure| figure.row.peer == OURS && figure.row.workload == "i.one-core");
-    if let Some(shared) = shared.filter(|figure| figure.value > 0.5) {
+    if let Some(shared) = shared.filter(|figure| figure.value > 0.1) {
         parts
             .push(format!("i: {:.0} % of our host functions ran on the caller's core", shared.value * 100.0));
     }

@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Result;
 use super::build::Peer;
-use super::machine::busy_cores;
+use super::machine::{Since, busy_cores};
 
 /// The letter of the marker, which stands before every other.
 const MARKER: char = 'm';
+
+/// From so many cores on, what others do is worth telling.
+pub const BUSY: f64 = 0.1;
 
 /// Whose rows are ours.
 pub const OURS: &str = "toprope";
@@ -44,15 +47,15 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// Why figures of this moment differ from those of others; none when it is an ordinary one. Hand-off between cores of one
-    /// machine is either around 20 to 40 ns or around 90.
-    pub fn remark(&self) -> Option<String> {
+    /// Why figures of this moment differ from those of others; none when it is an ordinary one. A hand-off between two cores takes
+    /// about 20 to 40 ns or, on the same machine at other times, about 90.
+    pub fn remark(&self) -> Option<&'static str> {
         if self.one_core > 0.5 {
-            Some(format!("{}: two threads ran on one core", self.letter))
+            Some("two threads ran on one core")
         } else if self.hand_off_ns > 2000.0 {
-            Some(format!("{}: threads waited for a core ({:.0} us)", self.letter, self.hand_off_ns / 1e3))
+            Some("threads waited for a core")
         } else if self.hand_off_ns > 60.0 {
-            Some(format!("{}: slow spin hand-off ({:.0} ns)", self.letter, self.hand_off_ns))
+            Some("slow spin hand-off")
         } else {
             None
         }
@@ -62,8 +65,10 @@ impl Marker {
 /// One pass over all letters and programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Round {
-    /// Cores that something else kept busy right before.
-    pub busy_cores: Option<f64>,
+    /// Cores that others kept busy right before.
+    pub busy_before: Option<f64>,
+    /// The same, over the whole round.
+    pub busy_meanwhile: Option<f64>,
     pub markers: Vec<Marker>,
     /// Programs that failed, were stopped at their time limit, or wrote what is no row.
     pub failures: Vec<String>,
@@ -81,17 +86,19 @@ impl Round {
 pub fn measure(peers: &[Peer], letters: &str, rounds: usize) -> Result<Vec<Round>> {
     let mut all = Vec::new();
     for number in 1..=rounds {
-        let mut round = Round { busy_cores: busy_cores(Duration::from_millis(500)), ..Round::default() };
         eprintln!("round {number} of {rounds}");
-        if let Some(busy) = round.busy_cores.filter(|busy| *busy > 0.1) {
-            eprintln!("warning: something else keeps {busy:.1} cores busy; ratios will be off");
+        let mut round = Round { busy_before: busy_cores(Duration::from_millis(500)), ..Round::default() };
+        if let Some(busy) = round.busy_before.filter(|busy| *busy > BUSY) {
+            eprintln!("warning: others keep {busy:.1} cores busy; the ratios will be off");
         }
+        let start = Since::now();
         for letter in letters.chars() {
             round.mark(peers, letter)?;
             for peer in peers.iter().filter(|peer| peer.letters.contains(letter)) {
                 round.run(peer, letter)?;
             }
         }
+        round.busy_meanwhile = start.as_ref().and_then(Since::others);
         all.push(round);
     }
     Ok(all)
@@ -194,8 +201,8 @@ mod tests {
     fn markers_tell_unusual_moments_only() {
         let remark = |hand_off_ns, one_core| Marker { letter: 'f', hand_off_ns, one_core }.remark();
         assert_eq!(remark(33.0, 0.1), None);
-        assert_eq!(remark(92.0, 0.0).as_deref(), Some("f: slow spin hand-off (92 ns)"));
-        assert_eq!(remark(4e6, 0.4).as_deref(), Some("f: threads waited for a core (4000 us)"));
-        assert_eq!(remark(4e6, 1.0).as_deref(), Some("f: two threads ran on one core"));
+        assert_eq!(remark(92.0, 0.0), Some("slow spin hand-off"));
+        assert_eq!(remark(4e6, 0.4), Some("threads waited for a core"));
+        assert_eq!(remark(4e6, 1.0), Some("two threads ran on one core"));
     }
 }
