@@ -350,7 +350,7 @@ static void work_j() {
     for (int i = 0; i < count; ++i) q.push_back(mkstream());
     double ns = per_call_ns([&] {
       for (int i = 0; i < 1000; ++i)
-        for (int k = 0; k < count; ++k) copy_async(d + 64 * i, s + 64 * i, 64, q[k]);
+        for (int k = 0; k < count; ++k) copy_async(d + 64 * k, s + 64 * k, 64, q[k]);
       threads = std::max(threads, os_threads());
       for (auto x : q) CK(aclrtSynchronizeStream(x)); }, 1);
     const std::string w = "j.scale." + std::to_string(count);
