@@ -196,12 +196,14 @@ struct Chain {
   }
 };
 
-// A thread that synchronizes a stream whenever `go` is counted up. It takes the current device first, as every thread has to.
+static aclrtContext current() { aclrtContext c; CK(aclrtGetCurrentContext(&c)); return c; }
+
+// A thread that synchronizes a stream whenever `go` is counted up, in the context of the thread that made it.
 struct Waiter {
   std::atomic<int> go{0}, done{0};
   std::thread t;
-  explicit Waiter(aclrtStream q) : t([this, q] {
-    CK(aclrtSetDevice(0));
+  explicit Waiter(aclrtStream q) : t([this, q, c = current()] {
+    CK(aclrtSetCurrentContext(c));
     for (int seen = 0;;) {
       int v;
       while ((v = go.load(std::memory_order_acquire)) == seen) sched_yield();
