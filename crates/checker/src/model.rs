@@ -275,8 +275,12 @@ impl Model {
         let actor = self.actor(here);
         let clock = self.release(actor);
         here.news = false;
+        // What others have shared since this call began is still to be taken over.
+        let seen_all = here.seen == SHARED.load(Ordering::Relaxed);
         self.share(&clock);
-        here.seen = SHARED.load(Ordering::Relaxed);
+        if seen_all {
+            here.seen = SHARED.load(Ordering::Relaxed);
+        }
     }
 
     fn share(&mut self, clock: &Arc<Clock>) {
