@@ -19,6 +19,7 @@ rules!(
     forked_child,
     free_in_use,
     host_free_in_use,
+    host_race,
     host_read_early,
     host_write_early,
     leak,
