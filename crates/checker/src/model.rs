@@ -69,6 +69,8 @@ pub struct Living {
     pub shadow: Shadow,
     /// The call that made it.
     pub born: Call,
+    /// It lived when the library was finalized.
+    pub outlives: bool,
     /// Writes to it, if it is host memory.
     pub writes: Writes,
 }
@@ -342,7 +344,13 @@ impl Model {
         }
         let never_written = matches!(block.owner, Owner::Device(_)) && !self.one_memory;
         let shadow = Shadow::new(block.usable, !never_written);
-        self.blocks.insert(Living { block: *block, shadow, born, writes: Writes::default() });
+        self.blocks.insert(Living {
+            block: *block,
+            shadow,
+            born,
+            outlives: false,
+            writes: Writes::default(),
+        });
         self.objects.reborn(block.base);
     }
 
