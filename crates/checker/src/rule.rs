@@ -10,6 +10,7 @@ macro_rules! rules {
 }
 
 rules!(
+    alias_attributes,
     alias_in_copy,
     double_destroy,
     double_free,
