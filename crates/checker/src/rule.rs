@@ -10,6 +10,7 @@ macro_rules! rules {
 }
 
 rules!(
+    alias_attributes,
     alias_in_copy,
     double_destroy,
     double_free,
@@ -19,6 +20,7 @@ rules!(
     forked_child,
     free_in_use,
     host_free_in_use,
+    host_race,
     host_read_early,
     host_write_early,
     leak,
