@@ -97,6 +97,13 @@ impl Desk {
         Ok(mailbox)
     }
 
+    /// Threads for which callbacks are due.
+    pub(crate) fn due(&self) -> Vec<u64> {
+        let mailboxes = self.mailboxes.lock();
+        let due = mailboxes.values().filter(|mailbox| !mailbox.inner.lock().due.is_empty());
+        due.map(|mailbox| mailbox.thread).collect()
+    }
+
     /// The mailbox of a subscribed thread.
     pub(super) fn mailbox(&self, thread: u64) -> Option<Arc<Mailbox>> {
         let mailbox = self.mailboxes.lock().get(&thread)?.clone();
@@ -132,8 +139,14 @@ impl Mailbox {
     }
 
     /// Takes all that is due; waits up to `limit` for the first.
-    pub fn due(&self, limit: Option<Duration>, stranger: &'static str) -> Result<VecDeque<Report>> {
+    pub fn due(
+        &self,
+        rt: &Runtime,
+        limit: Option<Duration>,
+        stranger: &'static str,
+    ) -> Result<VecDeque<Report>> {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let mut told = Told::default();
         let mut inner = self.inner.lock();
         loop {
             if inner.streams == 0 {
@@ -146,7 +159,11 @@ impl Mailbox {
             if !inner.due.is_empty() {
                 return Ok(std::mem::take(&mut inner.due));
             }
+            if observer::watched() && told.hush(&self.arrived, &mut inner, deadline) {
+                continue;
+            }
             match deadline {
+                None if observer::watched() => told.sleep(rt, Until::Done, || self.arrived.wait(&mut inner)),
                 None => self.arrived.wait(&mut inner),
                 Some(deadline) => {
                     if self.arrived.wait_until(&mut inner, deadline).timed_out() && inner.due.is_empty() {
