@@ -44,7 +44,8 @@
 //! At exit nothing is joined or drained: threads are detached and asleep, or die with the process. [`Engine`]'s drop (for
 //! tests) sets a flag, fetches everyone, and threads leave with the last of them freeing the memory; tasks that were never
 //! run are dropped. A forked child has none of the threads and must not call in here.
-
+#[cfg(not(loom))]
+mod apart;
 #[cfg(not(loom))]
 mod bulk;
 #[cfg(not(loom))]

@@ -4,6 +4,7 @@
 //! polls (asleep 100 us at a time, for 20 ms after the last work), then it parks until it is fetched. With one processor
 //! it parks at once. Threads are detached and joined by nobody; they end when the engine is dropped.
 
+use super::apart::Apart;
 use super::core::Core;
 use super::exec::Runner;
 use super::park::Down;
@@ -58,6 +59,7 @@ fn work(core: Arc<Core>) {
     user::counted();
     let mut runner = Runner::worker(&core);
     let mut last_work = Instant::now();
+    let mut apart = Apart::default();
     loop {
         let worked = sweep(&core, &mut runner);
         if runner.lost {
@@ -71,7 +73,7 @@ fn work(core: Arc<Core>) {
         if worked {
             last_work = Instant::now();
         }
-        if step_down(&core, last_work) == Down::Exit {
+        if step_down(&core, last_work, &mut apart) == Down::Exit {
             break;
         }
     }
@@ -123,9 +125,9 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
 }
 
 /// From active down to deep park; Work when there may be something again.
-fn step_down(core: &Core, last_work: Instant) -> Down {
+fn step_down(core: &Core, last_work: Instant, apart: &mut Apart) -> Down {
     let pending = || core.pending();
-    if core.roster.begin_spin(pending) == Down::Work || (!core.solo && spin(core)) {
+    if core.roster.begin_spin(pending) == Down::Work || (!core.solo && spin(core, apart)) {
         return Down::Work;
     }
     let until = last_work + POLL;
@@ -145,7 +147,7 @@ fn step_down(core: &Core, last_work: Instant) -> Down {
 }
 
 /// Spins until urgent work is announced; whether it was (and the worker counts as working again).
-fn spin(core: &Core) -> bool {
+fn spin(core: &Core, apart: &mut Apart) -> bool {
     let start = Instant::now();
     let mut yielded = start;
     loop {
@@ -162,6 +164,7 @@ fn spin(core: &Core) -> bool {
         if now - yielded >= YIELD {
             yield_now();
             yielded = Instant::now();
+            apart.yielded(now, yielded, core.roster.urgent());
         }
     }
 }
