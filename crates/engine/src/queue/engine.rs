@@ -153,11 +153,6 @@ impl Engine {
         self.core.standing()
     }
 
-    /// The stream of a mark; None for a signal's.
-    pub fn stream_of(&self, mark: Mark) -> Option<Stream> {
-        (mark.index() < self.core.max_streams).then_some(Stream(mark.index()))
-    }
-
     /// The streams of whose tasks the program's code on the calling thread is a part, innermost first.
     pub fn inside(&self) -> Vec<Stream> {
         user::streams(&self.core)

@@ -8,14 +8,18 @@ use std::time::{Duration, Instant};
 
 use ascendcl_sys as sys;
 use parking_lot::{Condvar, Mutex};
-use toprope_engine::queue::{self, Mark};
+use toprope_engine::queue::{self, Mark, Until};
 
 use super::Callback;
 use crate::error::Result;
+use crate::observer::{self, Waiting};
+use crate::process::Runtime;
 use crate::refuse;
 
 /// Most threads that may be subscribed at once. aclrtSubscribeReport#05
 const MOST_THREADS: usize = 1024;
+/// How long a thread waits before the observer is told.
+const LONG: Duration = Duration::from_millis(100);
 
 /// The subscribed threads of a process.
 #[derive(Default)]
@@ -146,7 +150,8 @@ impl Mailbox {
         stranger: &'static str,
     ) -> Result<VecDeque<Report>> {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-        let mut told = Told::default();
+        // Short waits are not told.
+        let long = observer::watched().then(|| Instant::now() + LONG);
         let mut inner = self.inner.lock();
         loop {
             if inner.streams == 0 {
@@ -159,22 +164,36 @@ impl Mailbox {
             if !inner.due.is_empty() {
                 return Ok(std::mem::take(&mut inner.due));
             }
-            if observer::watched() && told.hush(&self.arrived, &mut inner, deadline) {
-                continue;
+            let told = long.is_some_and(|long| Instant::now() >= long);
+            let until = match (deadline, long) {
+                (Some(deadline), Some(long)) if !told => Some(deadline.min(long)),
+                (None, long) if !told => long,
+                (deadline, _) => deadline,
+            };
+            if told {
+                tell_waiting(rt, deadline.is_some());
             }
-            match deadline {
-                None if observer::watched() => told.sleep(rt, Until::Done, || self.arrived.wait(&mut inner)),
+            match until {
                 None => self.arrived.wait(&mut inner),
-                Some(deadline) => {
-                    if self.arrived.wait_until(&mut inner, deadline).timed_out() && inner.due.is_empty() {
-                        return refuse!(
-                            sys::ACL_ERROR_RT_REPORT_TIMEOUT,
-                            "aclrtProcessReport#04",
-                            "no callback was due in time"
-                        );
-                    }
-                }
+                Some(until) => _ = self.arrived.wait_until(&mut inner, until),
+            }
+            if told {
+                observer::tell(|o| o.waited());
+            }
+            if inner.due.is_empty() && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return refuse!(
+                    sys::ACL_ERROR_RT_REPORT_TIMEOUT,
+                    "aclrtProcessReport#04",
+                    "no callback was due in time"
+                );
             }
         }
     }
+}
+
+#[cold]
+fn tell_waiting(rt: &Runtime, limited: bool) {
+    let until = if limited { Until::Deadline } else { Until::Done };
+    let inside = rt.engine.inside();
+    observer::tell(|o| o.waiting(&Waiting { mark: None, until, inside: &inside }));
 }
