@@ -1,5 +1,5 @@
 // The thread that runs the callbacks is busy elsewhere for long.
-// env: TOPROPE_CHECK_PATIENCE=300
+// env: TOPROPE_CHECK_PATIENCE=1000
 #include <pthread.h>
 
 #include <atomic>

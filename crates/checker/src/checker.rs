@@ -84,6 +84,8 @@ fn summarise(checker: &Checker) {
 pub enum Verdict {
     /// The program will never go on.
     Certain,
+    /// On a card it would not; here the runtime gives up at last.
+    GivenUp,
     /// It may.
     Perhaps,
 }

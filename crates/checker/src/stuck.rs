@@ -89,6 +89,8 @@ pub struct Scene<'a> {
     pub waits: &'a [Wait],
     /// The streams.
     pub look: &'a Look,
+    /// Whether it counts that the runtime itself gives up some waits at last ([`Until::Patience`]).
+    pub gives_up: bool,
 }
 
 impl Scene<'_> {
@@ -143,7 +145,7 @@ impl Scene<'_> {
         let over = match wait.until {
             Until::Done => false,
             Until::Deadline => true,
-            Until::Patience => self.listens(mark),
+            Until::Patience => self.gives_up && self.listens(mark),
         };
         if over || self.done(mark) { Next::End(End::Moves) } else { Next::To(Node::Stream(line_of(mark))) }
     }

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use toprope_engine::queue::Standing;
+use toprope_engine::queue::{Standing, Until};
 use toprope_engine::thread;
 use toprope_runtime::observer::Waiting;
 use toprope_runtime::stand::{self, Look};
@@ -207,14 +207,17 @@ impl Followed {
         look: &Look,
         joins: Option<&Joins>,
     ) -> Option<(Finding, Verdict)> {
-        let scene = Scene { model, waits, look };
+        let scene = Scene { model, waits, look, gives_up: false };
         if let (Some(joins), Some(all)) = (joins, &mut self.all)
             && !waits.is_empty()
             && scene.quiet()
             && all.due(Duration::ZERO)
         {
-            return Some((endless_wait::still(&scene, joins), Verdict::Certain));
+            let ends = waits.iter().any(|wait| wait.until == Until::Patience);
+            let verdict = if ends { Verdict::GivenUp } else { Verdict::Certain };
+            return Some((endless_wait::still(&scene, joins), verdict));
         }
+        let scene = Scene { gives_up: true, ..scene };
         self.chains.retain(|(serial, _)| waits.iter().any(|wait| wait.serial == *serial));
         let mut found = None;
         for (index, wait) in waits.iter().enumerate() {

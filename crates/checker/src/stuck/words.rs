@@ -25,8 +25,8 @@ impl Scene<'_> {
     }
 
     fn thread(&self, name: u64) -> String {
-        match self.waits.iter().find(|wait| wait.name == name) {
-            Some(wait) => format!("thread {}", wait.thread),
+        match self.model.names.known(name) {
+            Some(id) => format!("thread {id}"),
             None => format!("the thread {name:#x} (pthread_self)"),
         }
     }
