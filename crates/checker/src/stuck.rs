@@ -8,8 +8,8 @@ use toprope_runtime::Api;
 use toprope_runtime::stand::Look;
 
 use crate::clock::line_of;
-use crate::model::{Model, writes_unseen};
 use crate::model::streams::{Kind, Op};
+use crate::model::{Model, writes_unseen};
 use crate::site::Site;
 
 /// A thread that sleeps in a call.
@@ -223,9 +223,9 @@ impl Scene<'_> {
             End::Moves | End::Unknown => true,
             End::Notify(_) | End::Word(_) => {
                 let kernels = matches!(end, End::Word(_));
-                let mut kept = self.kept().filter(|(_, op)| ends(end, op) || kernels && writes_unseen(op.api));
-                self.something_moves()
-                    || kept.any(|(line, _)| self.alive_but(Node::Stream(line), seen))
+                let mut kept =
+                    self.kept().filter(|(_, op)| ends(end, op) || kernels && writes_unseen(op.api));
+                self.something_moves() || kept.any(|(line, _)| self.alive_but(Node::Stream(line), seen))
             }
             End::Cycle | End::Reports | End::Callback(_) | End::Kept => false,
         }
@@ -252,8 +252,10 @@ impl Scene<'_> {
             !self.model.around(word).is_some_and(|living| own(living.block.owner))
         };
         !self.waits.iter().any(|wait| moves(self.after_thread(wait)))
-            && !self.look.streams.iter().any(|standing| {
-                moves(self.after_stream(standing.stream.0 as usize)) || shared(standing)
-            })
+            && !self
+                .look
+                .streams
+                .iter()
+                .any(|standing| moves(self.after_stream(standing.stream.0 as usize)) || shared(standing))
     }
 }

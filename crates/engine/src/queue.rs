@@ -70,9 +70,9 @@ mod signal;
 mod sleeper;
 #[cfg(not(loom))]
 mod slot;
-mod state;
 #[cfg(not(loom))]
 mod stand;
+mod state;
 #[cfg(not(loom))]
 mod table;
 #[cfg(not(loom))]

@@ -93,12 +93,15 @@ impl Scene<'_> {
                 format!("{name} waits for notify {notify:#x}, {why}")
             }
             End::Word(word) => {
-                let why = if stuck { "what writes it stands behind waits itself" } else { "which nothing writes" };
+                let why =
+                    if stuck { "what writes it stands behind waits itself" } else { "which nothing writes" };
                 format!("{name} waits for a value at {word:#x}, {why}")
             }
             End::Callback(thread) => {
                 let thread = self.thread(thread);
-                format!("{name} waits for a callback that only {thread} processes, which does not call aclrtProcessReport")
+                format!(
+                    "{name} waits for a callback that only {thread} processes, which does not call aclrtProcessReport"
+                )
             }
             End::Kept => format!("{name} keeps its tasks (PERSISTENT), they do not run by themselves"),
             End::Cycle => self.cycle(nodes),
@@ -145,7 +148,8 @@ impl Scene<'_> {
     /// Adds the tasks that would end a chain.
     pub fn add_enders(&self, mut finding: Finding, end: End) -> Finding {
         for (line, op) in self.enders(end).into_iter().take(ENDERS) {
-            let what = format!("{} would end that, but stands behind in {}", op.api.name(), self.stream(line));
+            let what =
+                format!("{} would end that, but stands behind in {}", op.api.name(), self.stream(line));
             finding = finding.side(what, op.site);
         }
         finding
