@@ -329,6 +329,11 @@ impl Model {
         self.order(here, actor, &clock);
     }
 
+    /// Whether a notify was ever recorded, and lives.
+    pub fn was_recorded(&self, notify: u64) -> bool {
+        self.notifies.contains_key(&notify)
+    }
+
     // Memory.
 
     /// The live block around an address.
@@ -564,7 +569,7 @@ impl Model {
 }
 
 /// Whether a task of this function may write memory that its caller does not name.
-fn writes_unseen(api: Api) -> bool {
+pub fn writes_unseen(api: Api) -> bool {
     let name = api.name();
     name.contains("LaunchKernel") || name.contains("KernelLaunch") || name.contains("mdlRIExecute")
 }

@@ -113,7 +113,7 @@ pub struct Request {
 }
 
 /// The variables that this project reads.
-pub const VARIABLES: [&str; 13] = [
+pub const VARIABLES: [&str; 14] = [
     "TOPROPE_PRODUCT",
     "TOPROPE_SOC",
     "TOPROPE_FORM",
@@ -129,6 +129,7 @@ pub const VARIABLES: [&str; 13] = [
     "TOPROPE_REPORT",
     "TOPROPE_SUPPRESS",
     "TOPROPE_CHECK_NOTE",
+    "TOPROPE_CHECK_PATIENCE",
 ];
 
 /// Beginnings of variables that the project's own tests use.

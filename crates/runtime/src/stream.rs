@@ -145,7 +145,7 @@ impl Stream {
         let mark = self.mark(rt);
         while !self.keeps_tasks() && !self.closed_for(BROKEN) && !rt.engine.runs(self.queue) {
             let before = rt.engine.listens(mark);
-            if rt.engine.wait(mark, Instant::now().checked_add(PATIENCE)) == queue::Waited::Done {
+            if rt.engine.wait_patiently(mark, Instant::now().checked_add(PATIENCE)) == queue::Waited::Done {
                 return;
             }
             if before && rt.engine.listens(mark) {

@@ -12,6 +12,7 @@ use super::policy::Choice;
 use super::state::Claimer;
 use super::user;
 use crate::sync::{Arc, Ordering, spin_loop, yield_now};
+use crate::thread;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -23,8 +24,6 @@ pub(crate) const YIELD: Duration = Duration::from_micros(2);
 const NAP: Duration = Duration::from_micros(100);
 /// How long after the last work it polls.
 const POLL: Duration = Duration::from_millis(20);
-/// Callbacks of C programs expect the stack of an ordinary thread; only touched pages count.
-const STACK: usize = 8 << 20;
 
 thread_local! {
     static ON_WORKER: Cell<bool> = const { Cell::new(false) };
@@ -45,40 +44,15 @@ pub(crate) fn spawn(core: &Core) {
     }
 }
 
-/// Starts a detached thread with all signals blocked but those that its own code may raise; false if the system
-/// refuses.
+/// Starts a thread of the engine; false if the system refuses.
 pub(crate) fn spawn_thread(core: &Core, name: String, main: impl FnOnce(Arc<Core>) + Send + 'static) -> bool {
     let Some(core) = core.me.upgrade() else {
         return false;
     };
-    let body = move || {
+    thread::detached(name, move || {
         ON_WORKER.set(true);
-        // SAFETY: sets this thread's timer slack, so that short sleeps are short.
-        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
         main(core);
-    };
-    // The new thread inherits the mask of this one.
-    // SAFETY: the sets are filled in before they are used, and the old mask is put back.
-    unsafe {
-        let mut mask: libc::sigset_t = std::mem::zeroed();
-        let mut old: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut mask);
-        for signal in [
-            libc::SIGSEGV,
-            libc::SIGBUS,
-            libc::SIGFPE,
-            libc::SIGILL,
-            libc::SIGTRAP,
-            libc::SIGSYS,
-            libc::SIGABRT,
-        ] {
-            libc::sigdelset(&raw mut mask, signal);
-        }
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, &raw mut old);
-        let started = std::thread::Builder::new().name(name).stack_size(STACK).spawn(body).is_ok();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const old, std::ptr::null_mut());
-        started
-    }
+    })
 }
 
 fn work(core: Arc<Core>) {
