@@ -33,7 +33,11 @@ impl Machine {
     pub fn here(root: &Path, built: &Built) -> Machine {
         let python =
             |code: &str| built.python.as_ref().map(|program| said(Command::new(program).args(["-c", code])));
-        let pocl = |program| said(Command::new(program).arg("pocl").env("POCL_DEVICES", "pthread"));
+        let pocl = |program| {
+            let version = said(Command::new(program).arg("pocl").env("POCL_DEVICES", "pthread"));
+            // What it was built with follows after two spaces.
+            version.split("  ").next().unwrap_or_default().to_owned()
+        };
         Machine {
             time: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()),
             cores: thread::available_parallelism().map_or(1, usize::from),
