@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
 use toprope_runtime::Api;
+use toprope_runtime::observer::Range;
 
 use crate::site::Site;
 
@@ -37,6 +38,8 @@ pub struct Here {
     pub device: Option<u16>,
     /// The current context, 0 if there is none.
     pub context: u64,
+    /// Memory of objects that are gone, which this thread's next call may name.
+    pub gone: Vec<Range>,
 }
 
 impl Here {
@@ -57,6 +60,7 @@ impl Drop for Leaver {
     fn drop(&mut self) {
         let slot = with(|here| {
             here.calls = Vec::new();
+            here.gone = Vec::new();
             here.slot.take()
         });
         crate::site::forget();
@@ -79,6 +83,7 @@ thread_local! {
             holds_up: false,
             device: None,
             context: 0,
+            gone: Vec::new(),
         }))
     };
 }
