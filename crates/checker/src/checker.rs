@@ -192,6 +192,9 @@ impl Observer for Ears {
         let told = here::with(|here| {
             here.about = 0;
             here.holds_up = false;
+            if api != Api::aclAppLog {
+                here.gone.clear();
+            }
             (here.news, std::mem::take(&mut here.hold))
         });
         let (news, hold) = told.unwrap_or_default();
@@ -218,6 +221,10 @@ impl Observer for Ears {
 
     fn enqueued(&self, task: &Enqueued<'_>) {
         work(|model, here| model.enqueue(here, task, &mut || task.mark));
+    }
+
+    fn abandoned(&self, range: Range, next: bool) {
+        work(|model, here| model.abandoned(here, range, next));
     }
 
     fn about(&self, notify: u64) {
