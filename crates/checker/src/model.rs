@@ -24,6 +24,7 @@ pub mod gone;
 pub mod holds;
 pub mod names;
 pub mod objects;
+pub mod parts;
 pub mod pending;
 pub mod streams;
 
@@ -48,6 +49,7 @@ use crate::site::Site;
 use holds::Holds;
 use names::Names;
 use objects::Objects;
+use parts::{Part, Parts, Rounding};
 use pending::{Pendings, Writes};
 use streams::{Kind, Op, Stream};
 
@@ -72,6 +74,8 @@ pub struct Living {
     pub born: Call,
     /// It lived when the library was finalized.
     pub outlives: bool,
+    /// The parts that it is used in, if they are looked at.
+    pub parts: Parts,
     /// Writes to it, if it is host memory.
     pub writes: Writes,
 }
@@ -130,12 +134,16 @@ pub struct Model {
     pub one_memory: bool,
     /// CANN generation.
     pub generation: u8,
+    /// The room that parts of a block need, if the rule `sub-division` was asked for.
+    pub rounding: Option<Rounding>,
 }
 
 impl Default for Model {
     fn default() -> Model {
         let profile = Profile::resolve(&Request::from_env()).ok();
+        let divides = |profile: &&Profile| profile.check_rules.contains(&rule::sub_division::RULE.id);
         Model {
+            rounding: profile.as_ref().filter(divides).map(Rounding::of),
             blocks: Blocks::default(),
             streams: Vec::new(),
             lines: HashMap::new(),
@@ -350,13 +358,8 @@ impl Model {
         }
         let never_written = matches!(block.owner, Owner::Device(_)) && !self.one_memory;
         let shadow = Shadow::new(block.usable, !never_written);
-        self.blocks.insert(Living {
-            block: *block,
-            shadow,
-            born,
-            outlives: false,
-            writes: Writes::default(),
-        });
+        let (parts, writes) = (Parts::default(), Writes::default());
+        self.blocks.insert(Living { block: *block, shadow, born, outlives: false, parts, writes });
         self.objects.reborn(block.base);
     }
 
@@ -477,6 +480,16 @@ impl Model {
                 } else {
                     living.shadow.read(start..end, access, clock, &mut conflicts)
                 };
+                if let Some(rounding) = &self.rounding
+                    && ranges.len() == 1
+                {
+                    let part = Part { start, len: end - start, access, wrote: writing };
+                    let crowded = living.parts.add(&living.block, rounding, part);
+                    let found = crowded.map(|crowded| {
+                        rule::sub_division::finding(&self.names, &living.block, &living.born, &crowded)
+                    });
+                    self.out.extend(found);
+                }
                 touched.known = true;
                 touched.near = touched.near.or(near);
                 for conflict in conflicts.drain(..) {

@@ -34,6 +34,7 @@ rules!(
     pageable_sync,
     read_unwritten,
     stream_race,
+    sub_division,
     symbol_device,
     sync_copy_race,
     unbalanced_init,
@@ -46,6 +47,13 @@ rules!(
 #[cfg(test)]
 mod tests {
     use super::ALL;
+
+    #[test]
+    fn rules_that_can_be_asked_for_are_rules() {
+        for id in toprope_runtime::profile::OPT_IN {
+            assert!(ALL.iter().any(|rule| rule.id == id), "{id}");
+        }
+    }
 
     /// docs/rules has a page for every rule, which shows its programs; tests/misuse has two at least.
     #[test]
