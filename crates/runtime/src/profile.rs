@@ -131,7 +131,7 @@ pub struct Request {
 }
 
 /// The variables that this project reads.
-pub const VARIABLES: [&str; 14] = [
+pub const VARIABLES: [&str; 15] = [
     "TOPROPE_PRODUCT",
     "TOPROPE_SOC",
     "TOPROPE_FORM",
