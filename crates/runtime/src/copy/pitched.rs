@@ -1,9 +1,11 @@
 //! aclrtMemcpy2d and aclrtMemcpy2dAsync: rows of `width` bytes, a pitch apart.
 
 use ascendcl_sys as sys;
+use toprope_engine::fault::Fault;
+use toprope_engine::memory::{self, Rows};
 use toprope_engine::queue::Task;
 
-use super::{drain, end, enqueue, given, gone, kind_name, own, pageable, reachable, shift, work};
+use super::{drain, end, enqueue, given, gone, kind_name, own, pageable, reachable, work};
 use crate::error::Result;
 use crate::generated::api::Api;
 use crate::generated::products::Pageable;
@@ -61,35 +63,6 @@ macro_rules! rules {
 
 const NOW: Rules = rules!(aclrtMemcpy2d);
 const ASYNC: Rules = rules!(aclrtMemcpy2dAsync);
-
-/// The rows on the inside: addresses that the runtime itself touches.
-#[derive(Clone, Copy)]
-struct Rows {
-    dst: usize,
-    dpitch: usize,
-    src: usize,
-    spitch: usize,
-    width: usize,
-    height: usize,
-}
-
-impl Rows {
-    /// One piece of memory on both sides.
-    fn dense(&self) -> Option<usize> {
-        let dense = self.height == 1 || (self.width == self.dpitch && self.width == self.spitch);
-        dense.then_some(self.width * self.height)
-    }
-
-    fn shift(&self) -> std::result::Result<(), toprope_engine::fault::Fault> {
-        if let Some(len) = self.dense() {
-            return shift(self.dst, self.src, len);
-        }
-        for row in 0..self.height {
-            shift(self.dst + row * self.dpitch, self.src + row * self.spitch, self.width)?;
-        }
-        Ok(())
-    }
-}
 
 /// aclrtMemcpy2d: copies at once.
 pub fn memcpy_2d(rt: &Runtime, rect: &Rect) -> Result<()> {
@@ -154,9 +127,9 @@ pub fn memcpy_2d_async(rt: &Runtime, rect: &Rect, stream: u64) -> Result<()> {
     let rows = rows(rect, &dst, &src);
     let task = match rows.dense() {
         Some(len) => Task::Copy { dst: rows.dst, src: rows.src, len },
-        None => {
-            work(rows.width * rows.height, rows.height, move || rows.shift().map_err(|_| super::FAULT_CODE))
-        }
+        None => work(rows.width * rows.height, rows.height, move || {
+            shift_rows(&rows).map_err(|_| super::FAULT_CODE)
+        }),
     };
     if observer::watched() {
         let (reads, writes) = ranges(rect);
@@ -269,8 +242,13 @@ fn rows(rect: &Rect, dst: &Span, src: &Span) -> Rows {
     }
 }
 
+fn shift_rows(rows: &Rows) -> std::result::Result<(), Fault> {
+    // SAFETY: the rows lie in blocks of the runtime, which never hands out references into them, or in memory of the program.
+    unsafe { memory::copy_rows(rows) }
+}
+
 fn copy_now(rules: &Rules, rect: &Rect, dst: &Span, src: &Span) -> Result<()> {
-    rows(rect, dst, src).shift().or_else(|fault| gone(fault, Some(dst), Some(src)))?;
+    shift_rows(&rows(rect, dst, src)).or_else(|fault| gone(fault, Some(dst), Some(src)))?;
     observer::tell(|o| {
         let (reads, writes) = ranges(rect);
         o.accessed(rules.api, &reads, &writes);
