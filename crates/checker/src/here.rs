@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
 use toprope_runtime::Api;
+use toprope_runtime::observer::Range;
 
 use crate::site::Site;
 
@@ -39,6 +40,8 @@ pub struct Here {
     pub device: Option<u16>,
     /// The current context, 0 if there is none.
     pub context: u64,
+    /// Memory of objects that are gone, which this thread's next call may name.
+    pub gone: Vec<Range>,
 }
 
 impl Here {
@@ -59,6 +62,7 @@ impl Drop for Leaver {
     fn drop(&mut self) {
         let slot = with(|here| {
             here.calls = Vec::new();
+            here.gone = Vec::new();
             here.slot.take()
         });
         crate::site::forget();
@@ -82,6 +86,7 @@ thread_local! {
             holds_up: false,
             device: None,
             context: 0,
+            gone: Vec::new(),
         }))
     };
 }

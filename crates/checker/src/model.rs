@@ -20,6 +20,7 @@
 //!
 //! What host code itself does to memory is seen by page protection and checksums: [`pending`].
 
+pub mod gone;
 pub mod holds;
 pub mod names;
 pub mod objects;
@@ -337,6 +338,11 @@ impl Model {
         self.order(here, actor, &clock);
     }
 
+    /// Whether a notify was ever recorded, and lives.
+    pub fn was_recorded(&self, notify: u64) -> bool {
+        self.notifies.contains_key(&notify)
+    }
+
     // Memory.
 
     /// The live block around an address.
@@ -427,6 +433,7 @@ impl Model {
         let (_, site) = here.call();
         let toucher = Toucher { epoch, api, site, who, device: here.device };
         judge::copies::done_now(self, &toucher.call(), reads, writes);
+        self.uses_gone(here, &toucher.call(), reads, writes);
         self.wrote(writes);
         let touched = self.touch(&toucher, &clock, reads, writes);
         if let Actor::Host(_) = actor {
@@ -528,6 +535,10 @@ impl Model {
         }
         let actor = self.actor(here);
         let (_, site) = here.call();
+        if let Some(who) = self.stream(line).map(|stream| stream.who) {
+            let call = Call { api: Some(task.api), site, who };
+            self.uses_gone(here, &call, task.reads, task.writes);
+        }
         let issue = self.release(actor);
         let Some(stream) = self.stream_mut(line) else { return };
         stream.last = mark;
@@ -579,7 +590,7 @@ impl Model {
 }
 
 /// Whether a task of this function may write memory that its caller does not name.
-fn writes_unseen(api: Api) -> bool {
+pub fn writes_unseen(api: Api) -> bool {
     let name = api.name();
     name.contains("LaunchKernel") || name.contains("KernelLaunch") || name.contains("mdlRIExecute")
 }

@@ -1,4 +1,4 @@
-//! The rules, one file each. An id never changes; its page is `docs/rules/<id>.md`, its programs are `tests/misuse/<id>_*.cpp`.
+//! The rules, one file each. An id never changes; its page is `docs/rules/<id>.md`, its programs are `tests/misuse/<id>_*`.
 
 macro_rules! rules {
     ($($name:ident),* $(,)?) => {
@@ -12,8 +12,10 @@ macro_rules! rules {
 rules!(
     alias_attributes,
     alias_in_copy,
+    buffer_gone,
     double_destroy,
     double_free,
+    endless_wait,
     event_before_work,
     event_never_recorded,
     event_reset_early,
@@ -24,6 +26,7 @@ rules!(
     host_read_early,
     host_write_early,
     leak,
+    long_wait,
     misaligned,
     out_of_range,
     overlapping_copy,
@@ -63,7 +66,7 @@ mod tests {
         }
         for rule in ALL {
             let page = std::fs::read_to_string(root.join(format!("docs/rules/{}.md", rule.id)));
-            assert!(page.is_ok_and(|page| page.matches("```cpp").count() >= 2), "the page of {}", rule.id);
+            assert!(page.is_ok_and(|page| page.matches("```cpp").count() + page.matches("```python").count() >= 2), "the page of {}", rule.id);
             assert!(list.contains(&format!("({}.md)", rule.id)), "the line of {}", rule.id);
             let prefix = format!("{}_", rule.id.replace('-', "_"));
             let count = programs.iter().filter(|name| name.starts_with(&prefix)).count();

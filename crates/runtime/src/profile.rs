@@ -131,7 +131,7 @@ pub struct Request {
 }
 
 /// The variables that this project reads.
-pub const VARIABLES: [&str; 14] = [
+pub const VARIABLES: [&str; 15] = [
     "TOPROPE_PRODUCT",
     "TOPROPE_SOC",
     "TOPROPE_FORM",
@@ -148,6 +148,7 @@ pub const VARIABLES: [&str; 14] = [
     "TOPROPE_REPORT",
     "TOPROPE_SUPPRESS",
     "TOPROPE_CHECK_NOTE",
+    "TOPROPE_CHECK_PATIENCE",
 ];
 
 /// Beginnings of variables that the project's own tests use.
