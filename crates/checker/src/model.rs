@@ -576,10 +576,12 @@ impl Model {
         let (who, device) = (stream.who, Some(stream.home.device));
         let toucher = Toucher { epoch: Epoch::task(op.mark), api: op.api, site: op.site, who, device };
         // A block that was freed meanwhile was reported then; who lives there now is not touched.
-        let alive =
-            |range: &&Range| op.serial(range.start) == self.around(range.start).map(|l| l.block.serial);
-        let reads: Vec<Range> = op.reads.iter().filter(alive).copied().collect();
-        let writes: Vec<Range> = op.writes.iter().filter(alive).copied().collect();
+        let mut serials = op.serials.iter().map(|(_, serial)| *serial);
+        let mut alive = |range: &&Range| {
+            serials.next().flatten() == self.around(range.start).map(|living| living.block.serial)
+        };
+        let reads: Vec<Range> = op.reads.iter().filter(&mut alive).copied().collect();
+        let writes: Vec<Range> = op.writes.iter().filter(&mut alive).copied().collect();
         judge::copies::queued(self, &toucher.call(), &reads, &writes);
         self.touch(&toucher, &clock, &reads, &writes);
         self.pend(line, op.mark, &toucher.call(), &reads, &writes);

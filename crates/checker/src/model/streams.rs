@@ -75,7 +75,7 @@ pub struct Op {
     pub reads: Vec<Range>,
     /// What it writes.
     pub writes: Vec<Range>,
-    /// The blocks that its ranges were in when it was added.
+    /// The blocks that its ranges were in when it was added: of what it reads, then of what it writes.
     pub serials: Vec<(usize, Option<u64>)>,
 }
 

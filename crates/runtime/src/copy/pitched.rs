@@ -256,15 +256,12 @@ fn copy_now(rules: &Rules, rect: &Rect, dst: &Span, src: &Span) -> Result<()> {
     Ok(())
 }
 
-/// Rows told one by one; above that, as one range each.
-const TOLD: usize = 1024;
-
-/// What is read and written, for the observer.
+/// What is read and written, for the observer: each row, since what lies between them may be somebody else's.
 #[cold]
 fn ranges(rect: &Rect) -> (Vec<Range>, Vec<Range>) {
     let of = |start: usize, pitch: usize| {
-        if rect.height > TOLD {
-            return vec![Range { start, len: pitch * (rect.height - 1) + rect.width }];
+        if pitch == rect.width {
+            return vec![Range { start, len: pitch * rect.height }];
         }
         (0..rect.height).map(|row| Range { start: start + row * pitch, len: rect.width }).collect()
     };
