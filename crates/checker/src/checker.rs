@@ -1,7 +1,7 @@
 //! The observer: passes what it is told to the model, and what the model finds to the report.
 //!
 //! Locks, in order: the model, which is held while a task is added (so that the model sees tasks in their order and before they
-//! begin); the findings, never together with it. Findings are put into words after the model's lock is given up.
+//! begin); the findings, never together with it. Calls are held ([`holds`]) under neither. Findings are put into words after the model's lock is given up.
 
 use std::sync::atomic::Ordering;
 use std::sync::{OnceLock, mpsc};
@@ -16,7 +16,7 @@ use toprope_runtime::{Api, Error};
 
 use crate::finding::{Finding, Findings, print};
 use crate::here::{self, Here};
-use crate::model::{HELD, Model, SHARED};
+use crate::model::{HELD, Model, SHARED, holds};
 use crate::settings::{Mode, Settings};
 use crate::suppress::Suppressions;
 use crate::{judge, output, rule, site, touch, watcher};
@@ -189,12 +189,20 @@ impl Observer for Ears {
         } else if judge::paired(api) {
             work(|model, here| model.paired(api, here.call().1));
         }
-        let news = here::with(|here| {
+        let told = here::with(|here| {
             here.about = 0;
             here.holds_up = false;
-            here.news
+            if api != Api::aclAppLog {
+                here.gone.clear();
+            }
+            (here.news, std::mem::take(&mut here.hold))
         });
-        if news == Some(true) {
+        let (news, hold) = told.unwrap_or_default();
+        if hold {
+            // What it touched is known, and that it has returned is not.
+            std::thread::sleep(holds::HOLD);
+        }
+        if news {
             work(Model::publish);
         }
         here::with(|here| here.calls.pop());
@@ -213,6 +221,10 @@ impl Observer for Ears {
 
     fn enqueued(&self, task: &Enqueued<'_>) {
         work(|model, here| model.enqueue(here, task, &mut || task.mark));
+    }
+
+    fn abandoned(&self, range: Range, next: bool) {
+        work(|model, here| model.abandoned(here, range, next));
     }
 
     fn about(&self, notify: u64) {

@@ -112,8 +112,9 @@ pub trait Observer: Send + Sync {
     /// A block is gone.
     fn freed(&self, block: &Block) {}
     /// Nothing keeps this host memory of the program alive any more, says the language module that gave its address out
-    /// ([`sys::ABANDONED`](ascendcl_sys::ABANDONED)). It may be reused at any time.
-    fn abandoned(&self, range: Range) {}
+    /// ([`sys::ABANDONED`](ascendcl_sys::ABANDONED)). From now on it may be reused at any time; where this thread's next call has an
+    /// address in it, and `next` is true, that is still the memory meant here.
+    fn abandoned(&self, range: Range, next: bool) {}
     /// A handle came to be.
     fn born(&self, kind: Kind, handle: u64) {}
     /// Where a new stream belongs.
