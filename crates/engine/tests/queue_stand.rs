@@ -2,9 +2,11 @@
 #![cfg(not(loom))]
 
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 use toprope_engine::queue::{
     Condition, Config, Engine, Failure, Mark, Poll, Probe, Silent, Stand, Stream, Task, Until, Waited,
 };
@@ -108,10 +110,10 @@ impl Probe for Notes {
     fn done(&self, _: Stream, _: u64) {}
     fn failed(&self, _: Stream, _: Failure) {}
     fn sleeps(&self, mark: Mark, until: Until, inside: &[Stream]) {
-        self.0.lock().unwrap().push(Some((mark, until, inside.to_vec())));
+        self.0.lock().push(Some((mark, until, inside.to_vec())));
     }
     fn woke(&self) {
-        self.0.lock().unwrap().push(None);
+        self.0.lock().push(None);
     }
 }
 
@@ -139,14 +141,14 @@ fn long_waits_are_told_and_short_ones_are_not() {
     // Shorter than what is long: never told.
     let soon = Some(Instant::now() + Duration::from_millis(20));
     assert_eq!(engine.wait(mark, soon), Waited::TimedOut);
-    assert!(told.lock().unwrap().is_empty());
+    assert!(told.lock().is_empty());
 
     // A function that waits is a part of its stream.
     let there = There { engine: &raw const engine, mark };
     engine.push(two, Task::Host { func: wait_there, arg: (&raw const there).cast_mut().cast() });
-    until("the wait is told", || told.lock().unwrap().len() == 1);
-    assert_eq!(told.lock().unwrap()[0], Some((mark, Until::Patience, vec![two])));
+    until("the wait is told", || told.lock().len() == 1);
+    assert_eq!(told.lock()[0], Some((mark, Until::Patience, vec![two])));
     engine.reach(gate);
     assert_eq!(engine.wait(engine.mark(two), None), Waited::Done);
-    assert!(told.lock().unwrap().contains(&None));
+    assert!(told.lock().contains(&None));
 }

@@ -48,7 +48,7 @@ impl Core {
                 WAITING if !timed.contains(&(index, done)) => self.waiting(slot, done),
                 _ => Stand::Moves,
             };
-            let moves = parked.iter().any(|wait| *wait == (index, done, true));
+            let moves = parked.contains(&(index, done, true));
             let stand = if moves { Stand::Moves } else { stand };
             Some(Standing { stream: Stream(index), done, stand })
         };
