@@ -86,7 +86,7 @@ static void blocks(const char *name, size_t size, size_t most) {
   row((w + ".free all, scattered").c_str(), live.size(), (now_ns() - t0) / double(live.size()), "ns/free");
 }
 
-// Blocks of one chunk with n holes between them; a block of two chunks fits none of them.
+// Blocks of one chunk with n holes between them; larger blocks fit none of them.
 static void holes() {
   for (size_t n = 10; n <= 100000; n *= 10) {
     std::vector<char *> live;
@@ -94,6 +94,9 @@ static void holes() {
     for (size_t i = 0; i < 2 * n; i += 2) CK(aclrtFree(live[i]));
     row("holes.malloc+free 1 chunk", n, per_call_ns([&] { CK(aclrtFree(block(60000))); }, 64), "ns");
     row("holes.malloc+free 2 chunks", n, per_call_ns([&] { CK(aclrtFree(block(100000))); }, 64), "ns");
+    const size_t mib = 1 << 20;
+    double ns = per_call_ns([&] { char *p = block(mib); CK(aclrtMemset(p, mib, 1, mib)); CK(aclrtFree(p)); }, 8);
+    row("holes.malloc+memset+free 1 MiB", n, ns, "ns");
     for (size_t i = 1; i < 2 * n; i += 2) CK(aclrtFree(live[i]));
   }
 }
@@ -120,10 +123,11 @@ static void streams() {
   stream_bytes(s, d);
   for (size_t n : {size_t(1), size_t(4), size_t(16), size_t(64), size_t(256), size_t(1024), size_t(1983)}) {
     std::vector<aclrtStream> q(n);
-    double t0 = now_ns();
     for (auto &x : q) x = mkstream();
-    double t1 = now_ns();
-    row("streams.create", n, (t1 - t0) / double(n), "ns");
+    // Together with the default stream these are all; one goes for the pair.
+    CK(aclrtDestroyStream(q.back()));
+    row("streams.create+destroy", n, per_call_ns([&] { CK(aclrtDestroyStream(mkstream())); }, 16), "ns");
+    q.back() = mkstream();
     const size_t each = std::max<size_t>(1, 4096 / n);
     auto round = [&] {
       for (size_t i = 0; i < each; ++i)
@@ -135,11 +139,9 @@ static void streams() {
     row("streams.memcpyAsync+drain", n, ns / double(n * each), "ns/op");
     ns = per_call_ns([&] { round(); CK(aclrtSynchronizeDevice()); }, 1);
     row("streams.memcpyAsync+device", n, ns / double(n * each), "ns/op");
-    row("streams.device, idle", n, per_call_ns([&] { CK(aclrtSynchronizeDevice()); }, 1) / double(n), "ns/stream");
+    row("streams.device, idle", n, per_call_ns([&] { CK(aclrtSynchronizeDevice()); }, 1) / 1e3, "us");
     row("streams.threads", n, os_threads(), "threads");
-    t0 = now_ns();
     for (auto x : q) CK(aclrtDestroyStream(x));
-    row("streams.destroy", n, (now_ns() - t0) / double(n), "ns");
   }
 }
 
