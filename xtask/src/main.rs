@@ -23,7 +23,7 @@ const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
   miri   the engine's tests under Miri
   fuzz   random call sequences on the C ABI    (--runs N, --seed N)
   soak   the long random runs                  (--seconds N of each, --seed N)
-  bench  measure, interleaved with peers       ([LETTERS] [--rounds N])
+  bench  measure, interleaved with peers       (bench --help)
   growth what calls cost as work grows         ([SECTIONS] [--rounds N])
   callgrind  count instructions per call       (--write: the new baseline)";
 

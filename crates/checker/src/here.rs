@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
 use toprope_runtime::Api;
+use toprope_runtime::observer::Range;
 
 use crate::site::Site;
 
@@ -29,6 +30,8 @@ pub struct Here {
     pub seen: u64,
     /// Something happened that others may be ordered after, once this call has returned.
     pub news: bool,
+    /// The call is to be held before it returns ([`crate::model::holds`]).
+    pub hold: bool,
     /// The notify that the next task is about.
     pub about: u64,
     /// The next callback holds its stream up.
@@ -37,6 +40,8 @@ pub struct Here {
     pub device: Option<u16>,
     /// The current context, 0 if there is none.
     pub context: u64,
+    /// Memory of objects that are gone, which this thread's next call may name.
+    pub gone: Vec<Range>,
 }
 
 impl Here {
@@ -57,6 +62,7 @@ impl Drop for Leaver {
     fn drop(&mut self) {
         let slot = with(|here| {
             here.calls = Vec::new();
+            here.gone = Vec::new();
             here.slot.take()
         });
         crate::site::forget();
@@ -75,10 +81,12 @@ thread_local! {
             task: None,
             seen: 0,
             news: false,
+            hold: false,
             about: 0,
             holds_up: false,
             device: None,
             context: 0,
+            gone: Vec::new(),
         }))
     };
 }

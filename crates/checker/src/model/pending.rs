@@ -54,11 +54,20 @@ pub struct Pending {
     pub range: Range,
     /// Whether it writes there.
     pub writes: bool,
-    block: Block,
+    /// None for pageable memory, of which only the end is seen, if a language module tells it.
+    block: Option<Block>,
     pages: Pages<usize>,
     sums: SmallVec<[(Range, u64); 2]>,
     /// [`Writes::told`] when it was added.
     told: u64,
+}
+
+impl Pending {
+    fn new(mark: Mark, api: Api, call: &Call, range: Range, writes: bool) -> Pending {
+        let Call { site, who, .. } = *call;
+        let (block, pages, sums) = (None, 0..0, SmallVec::new());
+        Pending { mark, api, site, who, range, writes, block, pages, sums, told: 0 }
+    }
 }
 
 /// Writes to a block of host memory, by tasks and calls.
@@ -128,10 +137,13 @@ impl Model {
 
     fn pend_one(&mut self, line: usize, mark: Mark, call: &Call, range: Range, writes: bool) {
         let Some(api) = call.api else { return };
-        let Some(living) = self.around(range.start).filter(|living| is_host(living.block.owner)) else {
-            return;
+        let block = match self.around(range.start) {
+            Some(living) if is_host(living.block.owner) => living.block,
+            None if moves_bytes(api) && !self.one_memory => {
+                return self.push(line, Pending::new(mark, api, call, range, writes));
+            }
+            _ => return,
         };
-        let block = living.block;
         let full = self.pendings.count >= MOST;
         let one_memory = self.one_memory;
         let kernels_write =
@@ -149,12 +161,19 @@ impl Model {
         }
         let pages = if moves_bytes(api) { shut(&range, writes) } else { 0..0 };
         let sums = if known && !writes { sums(&block, &range, &pages) } else { SmallVec::new() };
+        let pending = Pending::new(mark, api, call, range, writes);
+        self.push(line, Pending { block: Some(block), pages, sums, told, ..pending });
+    }
+
+    fn push(&mut self, line: usize, pending: Pending) {
+        if self.pendings.count >= MOST {
+            return;
+        }
         if self.pendings.lines.len() <= line {
             self.pendings.lines.resize_with(line + 1, VecDeque::new);
         }
-        let Call { site, who, .. } = *call;
         if let Some(queue) = self.pendings.lines.get_mut(line) {
-            queue.push_back(Pending { mark, api, site, who, range, writes, block, pages, sums, told });
+            queue.push_back(pending);
             self.pendings.count += 1;
         }
     }
@@ -188,7 +207,7 @@ impl Model {
     /// A block is gone.
     pub(super) fn settle_block(&mut self, block: &Block) {
         if self.pendings.count != 0 && is_host(block.owner) {
-            self.drop_those(|pending| pending.block.serial == block.serial);
+            self.drop_those(|pending| pending.block.is_some_and(|own| own.serial == block.serial));
         }
     }
 
@@ -202,6 +221,11 @@ impl Model {
     /// Lets host code on all pages again.
     pub fn settle_all(&mut self) {
         self.drop_those(|_| true);
+    }
+
+    /// All of them.
+    pub(super) fn pending(&self) -> impl Iterator<Item = &Pending> {
+        self.pendings.lines.iter().flatten()
     }
 
     fn drop_those(&mut self, which: impl Fn(&Pending) -> bool) {
@@ -221,22 +245,21 @@ impl Model {
         if let Ok(runtime) = toprope_runtime::process::runtime() {
             runtime.space.open(pending.pages.clone(), kind(pending.writes));
         }
-        let place = self.blocks.find(pending.block.base);
+        let Some(block) = pending.block else { return };
+        let place = self.blocks.find(block.base);
         let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else { return };
-        if living.block.serial != pending.block.serial {
+        if living.block.serial != block.serial {
             return;
         }
         if pending.writes {
             living.writes.open = living.writes.open.saturating_sub(1);
         }
         let alone = living.writes.told == pending.told;
-        if !look || !alone || self.aliased(&pending.block) {
+        if !look || !alone || self.aliased(&block) {
             return;
         }
-        let changed = pending
-            .sums
-            .iter()
-            .find(|(range, sum)| self::sum(&pending.block, range).is_some_and(|now| now != *sum));
+        let changed =
+            pending.sums.iter().find(|(range, sum)| self::sum(&block, range).is_some_and(|now| now != *sum));
         if let Some((range, _)) = changed {
             let finding = rule::host_write_early::changed(&self.names, &pending, range);
             self.out.push(finding);
