@@ -5,6 +5,7 @@ mod abi;
 mod bench;
 mod callgrind;
 mod generate;
+mod growth;
 mod python;
 mod san;
 mod soak;
@@ -23,6 +24,7 @@ const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
   fuzz   random call sequences on the C ABI    (--runs N, --seed N)
   soak   the long random runs                  (--seconds N of each, --seed N)
   bench  measure, interleaved with peers       (bench --help)
+  growth what calls cost as work grows         ([SECTIONS] [--rounds N])
   callgrind  count instructions per call       (--write: the new baseline)";
 
 fn main() -> ExitCode {
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         "fuzz" => test::sequences::fuzz(&rest),
         "soak" => soak::run(&rest),
         "bench" => bench::run(&rest),
+        "growth" => growth::run(&rest),
         "callgrind" => callgrind::run(&rest),
         "" | "help" | "--help" => {
             println!("{USAGE}");

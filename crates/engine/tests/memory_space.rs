@@ -694,3 +694,29 @@ fn an_exact_free_spares_the_next_block() {
     assert!(space.free_exact(&second));
     assert_eq!(space.usage(Owner::Device(0)).used, 0);
 }
+
+#[test]
+fn what_was_just_freed_keeps_its_pages() {
+    let space = space();
+    let device = Owner::Device(0);
+    let byte = |addr: usize| read(space.inner(addr), 1)[0];
+    // 64 MiB of free chunks that no larger block fits into: all that an arena keeps.
+    let chunks: Vec<Block> = (0..2 * 1024).map(|_| alloc(&space, device, 60_000)).collect();
+    for pair in chunks.chunks(2) {
+        space.free(pair[0].base).unwrap();
+    }
+    let first = alloc(&space, device, MIB);
+    let last = first.base + MIB - 1;
+    write(space.inner(first.base), &[7]);
+    write(space.inner(last), &[8]);
+    space.free(first.base).unwrap();
+    let second = alloc(&space, device, MIB);
+    assert_eq!(second.base, first.base);
+    assert_eq!((byte(first.base), byte(last)), (7, 8), "its pages went to the system");
+    // A block of more than the limit by itself goes.
+    space.free(second.base).unwrap();
+    let large = alloc(&space, device, 80 * MIB);
+    write(space.inner(large.base + MIB), &[9]);
+    space.free(large.base).unwrap();
+    assert_eq!(byte(large.base + MIB), 0);
+}

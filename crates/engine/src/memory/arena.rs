@@ -2,7 +2,8 @@
 //!
 //! An arena has no addresses before its first block. One lock guards everything that changes; readers ([`Arena::find`]) take
 //! none. Free chunks are of two sorts: *warm* ones have had blocks and keep their pages; *cold* ones have no pages. Above
-//! [`KEEP`] warm bytes, the longest warm runs are punched out of the memory file, outside the lock.
+//! [`KEEP`] warm bytes, the longest warm runs are punched out of the memory file, outside the lock, but not the one that a
+//! block has just come back to: the next block of its size will take it.
 //!
 //! Lock ranks: `punching` before `state`; `state` is never held over a punch.
 
@@ -219,7 +220,7 @@ impl Arena {
             Err(NoPlace::Full) => {
                 // No run is long enough: join all that can be joined, and wait for punches under way.
                 drop(state);
-                self.punch(0);
+                self.punch(0, None);
                 state = self.state.lock();
                 let free = self.plan.total.saturating_sub(self.used.now.load(Ordering::Relaxed));
                 if asked > free {
@@ -275,22 +276,26 @@ impl Arena {
         let warm = state.warm.total() * CHUNK as u64;
         drop(state);
         if warm > KEEP && self.plan.file.is_some() {
-            self.punch(KEEP);
+            self.punch(KEEP, Some(((addr - placed.table.base()) / CHUNK) as u32));
         }
         Ok(block)
     }
 
-    /// Punches out warm runs, the longest first, until at most `keep` bytes are warm.
+    /// Punches out warm runs, the longest first, until at most `keep` bytes are warm. The run of the chunk `last` stays, unless it
+    /// alone is more than that.
     #[cold]
-    fn punch(&self, keep: u64) {
+    fn punch(&self, keep: u64, last: Option<u32>) {
         let Some(placed) = self.placed.get() else { return };
         let _one = self.punching.lock();
+        let spared = |start: u32, len: u32| {
+            u64::from(len) * CHUNK as u64 <= keep && last.is_some_and(|at| (start..start + len).contains(&at))
+        };
         loop {
             let mut state = self.state.lock();
             if state.warm.total() * CHUNK as u64 <= keep {
                 return;
             }
-            let Some((start, len)) = state.warm.take_longest() else { return };
+            let Some((start, len)) = state.warm.take_longest(spared) else { return };
             drop(state);
             placed.region.punch(start as usize * CHUNK, len as usize * CHUNK);
             self.state.lock().cold.give(start, len);

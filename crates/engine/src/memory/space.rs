@@ -228,7 +228,7 @@ impl Space {
     }
 
     /// Frees the block that starts at `addr`. (Registered memory is not allocated here: [`Space::unregister`].) The pages stay
-    /// with the arena; above 64 MiB of them, the longest free runs go back to the system.
+    /// with the arena; above 64 MiB of them, the longest of the other free runs go back to the system.
     pub fn free(&self, addr: usize) -> Result<Block, FreeError> {
         let (_, arena) = self.map.arena_at(addr).ok_or(FreeError::Unknown)?;
         arena.free(addr)
