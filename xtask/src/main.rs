@@ -3,6 +3,7 @@
 
 mod abi;
 mod bench;
+mod callgrind;
 mod generate;
 mod python;
 mod san;
@@ -21,7 +22,8 @@ const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
   miri   the engine's tests under Miri
   fuzz   random call sequences on the C ABI    (--runs N, --seed N)
   soak   the long random runs                  (--seconds N of each, --seed N)
-  bench  measure, interleaved with peers       ([LETTERS] [--rounds N])";
+  bench  measure, interleaved with peers       (bench --help)
+  callgrind  count instructions per call       (--write: the new baseline)";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         "fuzz" => test::sequences::fuzz(&rest),
         "soak" => soak::run(&rest),
         "bench" => bench::run(&rest),
+        "callgrind" => callgrind::run(&rest),
         "" | "help" | "--help" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -11,7 +11,7 @@ mod kernel;
 pub mod misuse;
 pub mod process;
 pub mod program;
-mod python;
+pub mod python;
 pub mod report;
 mod rust;
 pub mod sequences;

@@ -30,6 +30,8 @@ pub struct Here {
     pub seen: u64,
     /// Something happened that others may be ordered after, once this call has returned.
     pub news: bool,
+    /// The call is to be held before it returns ([`crate::model::holds`]).
+    pub hold: bool,
     /// The notify that the next task is about.
     pub about: u64,
     /// The next callback holds its stream up.
@@ -79,6 +81,7 @@ thread_local! {
             task: None,
             seen: 0,
             news: false,
+            hold: false,
             about: 0,
             holds_up: false,
             device: None,

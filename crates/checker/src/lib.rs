@@ -18,8 +18,11 @@ pub mod rule;
 pub mod settings;
 pub mod shadow;
 pub mod site;
+pub mod stuck;
 pub mod suppress;
 pub mod symbol;
+pub mod threads;
 pub mod touch;
+pub mod watcher;
 
 pub use checker::install;

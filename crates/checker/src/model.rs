@@ -21,8 +21,10 @@
 //! What host code itself does to memory is seen by page protection and checksums: [`pending`].
 
 pub mod gone;
+pub mod holds;
 pub mod names;
 pub mod objects;
+pub mod parts;
 pub mod pending;
 pub mod streams;
 
@@ -44,8 +46,10 @@ use crate::judge;
 use crate::rule;
 use crate::shadow::{Access, Conflict, Shadow};
 use crate::site::Site;
+use holds::Holds;
 use names::Names;
 use objects::Objects;
+use parts::{Part, Parts, Rounding};
 use pending::{Pendings, Writes};
 use streams::{Kind, Op, Stream};
 
@@ -68,6 +72,10 @@ pub struct Living {
     pub shadow: Shadow,
     /// The call that made it.
     pub born: Call,
+    /// It lived when the library was finalized.
+    pub outlives: bool,
+    /// The parts that it is used in, if they are looked at.
+    pub parts: Parts,
     /// Writes to it, if it is host memory.
     pub writes: Writes,
 }
@@ -91,6 +99,8 @@ pub struct Host {
     /// Something happened at `time`.
     used: bool,
     who: u32,
+    /// The thread has not ended.
+    live: bool,
 }
 
 /// All that is known.
@@ -114,6 +124,8 @@ pub struct Model {
     pub names: Names,
     /// Copies of host memory that no host is ordered after.
     pub pendings: Pendings,
+    /// Calls that were held for others to come.
+    pub holds: Holds,
     /// The devices' addresses of registered memory, and where they lead.
     aliases: BTreeMap<usize, u64>,
     /// Findings that are not reported yet.
@@ -122,12 +134,16 @@ pub struct Model {
     pub one_memory: bool,
     /// CANN generation.
     pub generation: u8,
+    /// The room that parts of a block need, if the rule `sub-division` was asked for.
+    pub rounding: Option<Rounding>,
 }
 
 impl Default for Model {
     fn default() -> Model {
         let profile = Profile::resolve(&Request::from_env()).ok();
+        let divides = |profile: &&Profile| profile.check_rules.contains(&rule::sub_division::RULE.id);
         Model {
+            rounding: profile.as_ref().filter(divides).map(Rounding::of),
             blocks: Blocks::default(),
             streams: Vec::new(),
             lines: HashMap::new(),
@@ -139,12 +155,22 @@ impl Default for Model {
             objects: Objects::default(),
             names: Names::default(),
             pendings: Pendings::default(),
+            holds: Holds::default(),
             aliases: BTreeMap::new(),
             out: Vec::new(),
             one_memory: profile.as_ref().is_some_and(|profile| profile.form == Form::RootComplex),
             generation: profile.map_or(9, |profile| profile.generation),
         }
     }
+}
+
+/// What a call met where it touched memory.
+#[derive(Default)]
+struct Touched {
+    /// Some of it is followed.
+    known: bool,
+    /// A call of another host thread that it would be in conflict with if the two overlapped in time.
+    near: Option<Access>,
 }
 
 /// Who touches memory, and when.
@@ -169,12 +195,13 @@ impl Model {
         let slot = match self.vacant.pop() {
             Some(slot) => slot,
             None => {
-                self.hosts.push(Host { clock: Arc::default(), time: 1, used: false, who });
+                self.hosts.push(Host { clock: Arc::default(), time: 1, used: false, who, live: true });
                 self.hosts.len() - 1
             }
         };
         if let Some(host) = self.hosts.get_mut(slot) {
             host.who = who;
+            host.live = true;
         }
         here.slot = Some(slot);
         here::leave_at_end();
@@ -183,7 +210,8 @@ impl Model {
 
     /// The thread has ended.
     pub fn leave(&mut self, slot: usize) {
-        if let Some(host) = self.hosts.get(slot) {
+        if let Some(host) = self.hosts.get_mut(slot) {
+            host.live = false;
             self.objects.bound.remove(&host.who);
         }
         self.vacant.push(slot);
@@ -276,8 +304,12 @@ impl Model {
         let actor = self.actor(here);
         let clock = self.release(actor);
         here.news = false;
+        // What others have shared since this call began is still to be taken over.
+        let seen_all = here.seen == SHARED.load(Ordering::Relaxed);
         self.share(&clock);
-        here.seen = SHARED.load(Ordering::Relaxed);
+        if seen_all {
+            here.seen = SHARED.load(Ordering::Relaxed);
+        }
     }
 
     fn share(&mut self, clock: &Arc<Clock>) {
@@ -306,6 +338,11 @@ impl Model {
         self.order(here, actor, &clock);
     }
 
+    /// Whether a notify was ever recorded, and lives.
+    pub fn was_recorded(&self, notify: u64) -> bool {
+        self.notifies.contains_key(&notify)
+    }
+
     // Memory.
 
     /// The live block around an address.
@@ -321,7 +358,8 @@ impl Model {
         }
         let never_written = matches!(block.owner, Owner::Device(_)) && !self.one_memory;
         let shadow = Shadow::new(block.usable, !never_written);
-        self.blocks.insert(Living { block: *block, shadow, born, writes: Writes::default() });
+        let (parts, writes) = (Parts::default(), Writes::default());
+        self.blocks.insert(Living { block: *block, shadow, born, outlives: false, parts, writes });
         self.objects.reborn(block.base);
     }
 
@@ -397,7 +435,10 @@ impl Model {
         judge::copies::done_now(self, &toucher.call(), reads, writes);
         self.uses_gone(here, &toucher.call(), reads, writes);
         self.wrote(writes);
-        self.touch(&toucher, &clock, reads, writes);
+        let touched = self.touch(&toucher, &clock, reads, writes);
+        if let Actor::Host(_) = actor {
+            here.hold |= self.worth_holding(here, site, &touched);
+        }
         if !self.words.is_empty() {
             let clock = self.release(actor);
             self.ring(&clock, writes);
@@ -414,7 +455,8 @@ impl Model {
     }
 
     /// Looks at what is read and written, and notes it.
-    fn touch(&mut self, toucher: &Toucher, clock: &Clock, reads: &[Range], writes: &[Range]) {
+    fn touch(&mut self, toucher: &Toucher, clock: &Clock, reads: &[Range], writes: &[Range]) -> Touched {
+        let mut touched = Touched::default();
         judge::copies::both(self, &toucher.call(), toucher.device, reads, writes);
         let mut conflicts = Vec::new();
         for (ranges, writing) in [(reads, false), (writes, true)] {
@@ -433,12 +475,27 @@ impl Model {
                 if start >= end {
                     continue;
                 }
-                if writing {
-                    living.shadow.write(start..end, access, clock, &mut conflicts);
+                let near = if writing {
+                    living.shadow.write(start..end, access, clock, &mut conflicts)
                 } else {
-                    living.shadow.read(start..end, access, clock, &mut conflicts);
+                    living.shadow.read(start..end, access, clock, &mut conflicts)
+                };
+                if let Some(rounding) = &self.rounding
+                    && ranges.len() == 1
+                {
+                    let part = Part { start, len: end - start, access, wrote: writing };
+                    let crowded = living.parts.add(&living.block, rounding, part);
+                    let found = crowded.map(|crowded| {
+                        rule::sub_division::finding(&self.names, &living.block, &living.born, &crowded)
+                    });
+                    self.out.extend(found);
                 }
+                touched.known = true;
+                touched.near = touched.near.or(near);
                 for conflict in conflicts.drain(..) {
+                    if conflict.earlier.epoch.is_host() && access.epoch.is_host() {
+                        self.holds.found(conflict.earlier.site, access.site);
+                    }
                     let both = (conflict.at.max(start), (conflict.at + conflict.len).min(end));
                     let found = judge::race::Race {
                         earlier: conflict.earlier,
@@ -449,7 +506,7 @@ impl Model {
                         len: both.1.saturating_sub(both.0),
                         base,
                     };
-                    self.out.extend(judge::race::finding(
+                    self.out.push(judge::race::finding(
                         &self.streams,
                         &self.names,
                         &living.block,
@@ -459,6 +516,7 @@ impl Model {
                 }
             }
         }
+        touched
     }
 
     /// A task is added.
@@ -530,7 +588,7 @@ impl Model {
 }
 
 /// Whether a task of this function may write memory that its caller does not name.
-fn writes_unseen(api: Api) -> bool {
+pub fn writes_unseen(api: Api) -> bool {
     let name = api.name();
     name.contains("LaunchKernel") || name.contains("KernelLaunch") || name.contains("mdlRIExecute")
 }

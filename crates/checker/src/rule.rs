@@ -10,19 +10,23 @@ macro_rules! rules {
 }
 
 rules!(
+    alias_attributes,
     alias_in_copy,
     buffer_gone,
     double_destroy,
     double_free,
+    endless_wait,
     event_before_work,
     event_never_recorded,
     event_reset_early,
     forked_child,
     free_in_use,
     host_free_in_use,
+    host_race,
     host_read_early,
     host_write_early,
     leak,
+    long_wait,
     misaligned,
     out_of_range,
     overlapping_copy,
@@ -30,6 +34,7 @@ rules!(
     pageable_sync,
     read_unwritten,
     stream_race,
+    sub_division,
     symbol_device,
     sync_copy_race,
     unbalanced_init,
@@ -42,6 +47,13 @@ rules!(
 #[cfg(test)]
 mod tests {
     use super::ALL;
+
+    #[test]
+    fn rules_that_can_be_asked_for_are_rules() {
+        for id in toprope_runtime::profile::OPT_IN {
+            assert!(ALL.iter().any(|rule| rule.id == id), "{id}");
+        }
+    }
 
     /// docs/rules has a page for every rule, which shows its programs; tests/misuse has two at least.
     #[test]

@@ -7,7 +7,7 @@ mod pages;
 
 use pages::{read, write};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use toprope_engine::memory::{AllocError, Block, FreeError, Layout, Owner, Page, Refusal, Space, copy};
 
@@ -110,7 +110,8 @@ proptest! {
     fn behaves_like_a_map_of_ranges(steps in prop::collection::vec(steps(), 1..200)) {
         let space = space();
         let mut model: BTreeMap<usize, Block> = BTreeMap::new();
-        let mut last = 0;
+        let mut serials = HashSet::new();
+        let mut newest: HashMap<Owner, u64> = HashMap::new();
         let nth = |model: &BTreeMap<usize, Block>, pick: usize| model.values().nth(pick % model.len().max(1)).copied();
         for step in steps {
             match step {
@@ -122,12 +123,13 @@ proptest! {
                             let wanted = Block { base: block.base, size, usable: size + pad, owner, page: Page::Huge, serial: block.serial, tag };
                             prop_assert_eq!(block, wanted);
                             prop_assert!(block.base.is_multiple_of(align.max(64)));
-                            prop_assert!(block.serial > last);
-                            last = block.serial;
+                            prop_assert!(serials.insert(block.serial), "a serial is never used twice");
                             let next = model.range(block.base..).next();
                             prop_assert!(next.is_none_or(|(&start, _)| block.base + block.usable <= start));
                             prop_assert!(expected(&model, block.base).is_none());
                             let arena = if let Owner::Image(device) = owner { Owner::Device(device) } else { owner };
+                            let last = newest.insert(arena, block.serial);
+                            prop_assert!(last.is_none_or(|last| last < block.serial), "an arena's serials rise");
                             prop_assert_eq!(space.arena(block.base), Some(arena));
                             prop_assert_eq!(space.arena(block.base + block.usable - 1), Some(arena));
                             model.insert(block.base, block);

@@ -3,7 +3,8 @@
 //!
 //! Programs whose names begin with `silent_` are right in ways that are hard to see: nothing may be reported.
 //!
-//! Comments at the top: `// env: NAME=VALUE …`, and `// also: RULE …` for rules that such a program cannot help breaking too.
+//! Comments at the top: `// env: NAME=VALUE …`, `// also: RULE …` for rules that such a program cannot help breaking too, and
+//! `// says: TEXT` for words that the report must have.
 //!
 //! Programs in Python are the same with `#` for `//`, and are mended by `FIXED=1` in the environment.
 
@@ -64,11 +65,15 @@ fn pair(build: &Build, source: &Path, stem: &str) -> Result<(), String> {
         return times(build, source, stem, &wanted, false, &silent);
     }
     let rule = rule_of(build, stem)?;
+    let says = text.lines().find_map(|line| line.strip_prefix("// says: ")).unwrap_or_default();
     let line = text.lines().position(|line| line.ends_with("// REPORT")).ok_or("no line says REPORT")? + 1;
     let also = text.lines().find_map(|line| line.strip_prefix("// also: ")).unwrap_or_default();
     let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let place = format!("{file}:{line})");
-    times(build, source, stem, &wanted, false, &|captured| reported(captured, &rule, also, &place))?;
+    times(build, source, stem, &wanted, false, &|captured| {
+        reported(captured, &rule, also, &place)?;
+        if captured.stderr.contains(says) { Ok(()) } else { Err(format!("no report says: {says}")) }
+    })?;
     times(build, source, stem, &wanted, true, &silent)
 }
 

@@ -52,7 +52,7 @@ pub fn run(options: &Options, report: &mut Report) -> Result<(), String> {
 }
 
 /// The environment with pytest and the rest, made anew when the requirements have changed.
-fn environment() -> Result<PathBuf, String> {
+pub fn environment() -> Result<PathBuf, String> {
     let folder = target_dir().join("python-tools");
     let requirements = root().join("tests/conformance/python/requirements.txt");
     let wanted = std::fs::read_to_string(&requirements)

@@ -150,6 +150,11 @@ impl Stream {
         self.held.as_ref().map_or(self.last, |op| op.mark)
     }
 
+    /// The task that holds it up.
+    pub fn holds(&self) -> Option<&Op> {
+        self.held.as_ref()
+    }
+
     /// Tasks that wait for their turn.
     pub fn kept_tasks(&self) -> impl Iterator<Item = &Op> {
         self.queue.iter()

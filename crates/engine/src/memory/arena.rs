@@ -8,11 +8,11 @@
 
 use super::guard::Key;
 use super::heap::{Ground, Heap, NoPlace, Want};
-use super::record::{Record, Seen};
+use super::record::{Look, Record, Seen};
 use super::region::{GRANULE, Region, Wish};
 use super::table::{Found, Table};
-use super::{AllocError, Block, CHUNK, FreeError, Owner, Refusal, SMALLEST, Usage};
-use crate::sync::plain::{AtomicU64, Mutex, OnceLock, Ordering};
+use super::{AllocError, Block, CHUNK, FreeError, Owner, Refusal, SMALLEST, Usage, Whose};
+use crate::sync::plain::{AtomicU64, Mutex, OnceLock, Ordering, ShortMutex};
 
 /// Warm bytes that an arena keeps at most. (Touching 64 MiB of punched-out pages again costs about 56 ms.)
 pub(super) const KEEP: u64 = 64 << 20;
@@ -38,7 +38,7 @@ pub(super) struct Arena {
     placed: OnceLock<Placed>,
     used: Gauge,
     images: Gauge,
-    state: Mutex<Heap>,
+    state: ShortMutex<Heap>,
     punching: Mutex<()>,
 }
 
@@ -84,7 +84,7 @@ impl Arena {
             placed: OnceLock::new(),
             used: Gauge::default(),
             images: Gauge::default(),
-            state: Mutex::default(),
+            state: ShortMutex::default(),
             punching: Mutex::default(),
         }
     }
@@ -130,6 +130,19 @@ impl Arena {
                 Seen::Dead => return None,
                 // Another block came or went meanwhile; the table may lead elsewhere now.
                 Seen::Torn => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    /// How much of the live block around `addr` lies behind it, and whose it is.
+    #[inline(always)]
+    pub fn left(&self, addr: usize) -> Option<(usize, Whose)> {
+        let table = &self.placed.get()?.table;
+        loop {
+            match table.record(addr)?.left(addr) {
+                Look::Live(left, whose) => return Some((left, whose)),
+                Look::Dead => return None,
+                Look::Torn => std::hint::spin_loop(),
             }
         }
     }

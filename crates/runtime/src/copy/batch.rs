@@ -130,7 +130,7 @@ pub fn memcpy_batch_async(rt: &Runtime, arrays: &Arrays, stream: u64, fail: &mut
     indexes(rules, &batch, arrays)?;
     let stream = own(rt, stream, "ours: as aclrtMemcpyAsync#23")?;
     let entries = entries(rt, rules, &batch, fail)?;
-    let pages = |entry: &Entry| entry.dst.place == Place::Pageable || entry.src.place == Place::Pageable;
+    let pages = |entry: &Entry| entry.dst.place() == Place::Pageable || entry.src.place() == Place::Pageable;
     if entries.iter().any(pages) {
         // aclrtMemcpyBatchAsync#24, aclrtMemcpyBatchAsyncV2#22
         drain(rt, &stream, "aclrtMemcpyBatchAsync#24")?;
@@ -141,7 +141,7 @@ pub fn memcpy_batch_async(rt: &Runtime, arrays: &Arrays, stream: u64, fail: &mut
             now(rt, rules.api, &entry.dst, &entry.src)?;
             continue;
         }
-        let task = Task::Copy { dst: entry.dst.inner(rt), src: entry.src.inner(rt), len: entry.dst.len };
+        let task = Task::Copy { dst: entry.dst.inner(), src: entry.src.inner(), len: entry.dst.len };
         enqueue(rt, rules.api, &stream, task, &[entry.src.range()], &[entry.dst.range()]);
     }
     *fail = usize::MAX;
@@ -273,7 +273,7 @@ fn entries(rt: &Runtime, rules: &Rules, batch: &Batch, fail: &mut usize) -> Resu
         let src = end(rt, &Nth("srcs", index), src, size)?;
         located(rules, &Nth("dsts", index), &dst, attr.dstLoc)?;
         located(rules, &Nth("srcs", index), &src, attr.srcLoc)?;
-        if dst.place.side() == src.place.side() {
+        if dst.place().side() == src.place().side() {
             return refuse!(
                 sys::ACL_ERROR_RT_PARAM_INVALID,
                 rules.one_side,
@@ -285,7 +285,7 @@ fn entries(rt: &Runtime, rules: &Rules, batch: &Batch, fail: &mut usize) -> Resu
             );
         }
         if let Some(first) = entries.first() {
-            let (this, that) = (dst.place.side(), first.dst.place.side());
+            let (this, that) = (dst.place().side(), first.dst.place().side());
             if this != that {
                 // The code is ours.
                 return refuse!(
@@ -304,10 +304,10 @@ fn entries(rt: &Runtime, rules: &Rules, batch: &Batch, fail: &mut usize) -> Resu
 
 /// Whether a location of an attribute is where the memory really is. ours: the id counts for devices only.
 fn located(rules: &Rules, name: &Nth, span: &Span, location: sys::aclrtMemLocation) -> Result<()> {
-    let fits = match (location.r#type, span.place.side()) {
+    let fits = match (location.r#type, span.place().side()) {
         (sys::ACL_MEM_LOCATION_TYPE_HOST, Side::Host) => true,
         (sys::ACL_MEM_LOCATION_TYPE_DEVICE, Side::Device) => {
-            span.place.device().map(u32::from) == Some(location.id)
+            span.place().device().map(u32::from) == Some(location.id)
         }
         _ => false,
     };

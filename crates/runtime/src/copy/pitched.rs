@@ -106,13 +106,13 @@ pub fn memcpy_2d(rt: &Runtime, rect: &Rect) -> Result<()> {
         );
     }
     let (dst, src) = ends(rt, &NOW, rect)?;
-    let (to, from) = (dst.place.side(), src.place.side());
+    let (to, from) = (dst.place().side(), src.place().side());
     if to == from && to != Side::Either {
         return one_side("aclrtMemcpy2d#12", rect, &dst, &src);
     }
     // *#03
     thread::current_device(rt)?;
-    copy_now(rt, &NOW, rect, &dst, &src)
+    copy_now(&NOW, rect, &dst, &src)
 }
 
 /// aclrtMemcpy2dAsync.
@@ -135,7 +135,7 @@ pub fn memcpy_2d_async(rt: &Runtime, rect: &Rect, stream: u64) -> Result<()> {
         );
     }
     let (dst, src) = ends(rt, &ASYNC, rect)?;
-    match (dst.place.side(), src.place.side()) {
+    match (dst.place().side(), src.place().side()) {
         (Side::Host, Side::Host) => return one_side("aclrtMemcpy2dAsync#19", rect, &dst, &src),
         // The code is ours.
         (Side::Device, Side::Device) if !inside => {
@@ -145,13 +145,13 @@ pub fn memcpy_2d_async(rt: &Runtime, rect: &Rect, stream: u64) -> Result<()> {
     }
     let stream = own(rt, stream, "ours: as aclrtMemcpyAsync#23")?;
     reachable(rt, stream.device, &dst, &src, "ours: as aclrtMemcpyAsync#30")?;
-    let pages = dst.place == Place::Pageable || src.place == Place::Pageable;
+    let pages = dst.place() == Place::Pageable || src.place() == Place::Pageable;
     if pages && pageable(&rt.profile) == Pageable::Synchronous {
         // aclrtMemcpy2dAsync#16, #17
         drain(rt, &stream, "aclrtMemcpy2dAsync#17")?;
-        return copy_now(rt, &ASYNC, rect, &dst, &src);
+        return copy_now(&ASYNC, rect, &dst, &src);
     }
-    let rows = rows(rt, rect, &dst, &src);
+    let rows = rows(rect, &dst, &src);
     let task = match rows.dense() {
         Some(len) => Task::Copy { dst: rows.dst, src: rows.src, len },
         None => {
@@ -258,19 +258,19 @@ fn one_side<T>(rule: &'static str, rect: &Rect, dst: &Span, src: &Span) -> Resul
     )
 }
 
-fn rows(rt: &Runtime, rect: &Rect, dst: &Span, src: &Span) -> Rows {
+fn rows(rect: &Rect, dst: &Span, src: &Span) -> Rows {
     Rows {
-        dst: dst.inner(rt),
+        dst: dst.inner(),
         dpitch: rect.dpitch,
-        src: src.inner(rt),
+        src: src.inner(),
         spitch: rect.spitch,
         width: rect.width,
         height: rect.height,
     }
 }
 
-fn copy_now(rt: &Runtime, rules: &Rules, rect: &Rect, dst: &Span, src: &Span) -> Result<()> {
-    rows(rt, rect, dst, src).shift().or_else(|fault| gone(rt, fault, Some(dst), Some(src)))?;
+fn copy_now(rules: &Rules, rect: &Rect, dst: &Span, src: &Span) -> Result<()> {
+    rows(rect, dst, src).shift().or_else(|fault| gone(fault, Some(dst), Some(src)))?;
     observer::tell(|o| {
         let (reads, writes) = ranges(rect);
         o.accessed(rules.api, &reads, &writes);
