@@ -8,7 +8,7 @@ mod contract;
 pub mod engine;
 mod headers;
 mod kernel;
-mod misuse;
+pub mod misuse;
 pub mod process;
 pub mod program;
 pub mod python;

@@ -48,6 +48,13 @@ fn rule_of(build: &Build, stem: &str) -> Result<String, String> {
         .ok_or(format!("{stem} begins with no rule of docs/rules"))
 }
 
+/// The jobs of these programs, in a build of the caller's: with a sanitizer, say.
+pub fn some(build: &Arc<Build>, stems: &[&str]) -> Result<Vec<Job>, String> {
+    let mut jobs = jobs(build)?;
+    jobs.retain(|job| stems.iter().any(|stem| job.name == format!("misuse/{stem}")));
+    if jobs.len() == stems.len() { Ok(jobs) } else { Err(format!("tests/misuse lacks one of {stems:?}")) }
+}
+
 fn pair(build: &Build, source: &Path, stem: &str) -> Result<(), String> {
     let text = std::fs::read_to_string(source).map_err(|error| format!("{}: {error}", source.display()))?;
     let python = source.extension().is_some_and(|extension| extension == "py");
