@@ -8,7 +8,7 @@
 //! |---|---|
 //! | active | threads that are awake and not in user code, the spinning and polling ones included |
 //! | spinning | watch `urgent`, and look at the lists when they begin and end |
-//! | polling | sleep 100 us at a time and look at the lists in between; at most one |
+//! | polling | sleep 100 to 250 us at a time and look at the lists in between; at most one |
 //! | sleeping | in deep park |
 //!
 //! Nothing listed is forgotten, because each step down (spinning, polling, sleeping, into user code, gone) changes the

@@ -1,7 +1,7 @@
 //! The engine's threads.
 //!
 //! A worker sweeps the lists until they are empty; then it spins (50 us, watching for urgent work), then one of them
-//! polls (asleep 100 us at a time, for 20 ms after the last work), then it parks until it is fetched. With one processor
+//! polls (asleep 100 us at a time, later 250, for 20 ms after the last work), then it parks until it is fetched. With one processor
 //! it parks at once. Threads are detached and joined by nobody; they end when the engine is dropped.
 
 use super::apart::Apart;
@@ -20,8 +20,13 @@ use std::time::{Duration, Instant};
 const SPIN: Duration = Duration::from_micros(50);
 /// Every spin yields the processor this often: the thread that it waits for may be on the same one.
 pub(crate) const YIELD: Duration = Duration::from_micros(2);
-/// How long the polling worker sleeps at a time.
+/// How long the polling worker sleeps at a time: a processor that slept for longer takes longer to wake, and each nap costs some
+/// microseconds of its time.
 const NAP: Duration = Duration::from_micros(100);
+/// The same once [`SOON`] is over.
+const LATER_NAP: Duration = Duration::from_micros(250);
+/// How long after the last work the next one is expected soon.
+const SOON: Duration = Duration::from_millis(5);
 /// How long after the last work it polls.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -137,10 +142,13 @@ fn step_down(core: &Core, last_work: Instant, apart: &mut Apart) -> Down {
             return core.roster.end_spin();
         }
         polling = core.roster.begin_poll() == Down::On;
-        while polling && Instant::now() < until {
-            if core.roster.poll(NAP, pending) == Down::Work {
+        let mut now = Instant::now();
+        while polling && now < until {
+            let nap = if now - last_work < SOON { NAP } else { LATER_NAP };
+            if core.roster.poll(nap, pending) == Down::Work {
                 return Down::Work;
             }
+            now = Instant::now();
         }
     }
     core.roster.sleep(polling, pending)
