@@ -35,6 +35,7 @@ mod shield;
 mod slab;
 mod space;
 mod sparse;
+mod stream;
 mod table;
 
 pub use copy::{copy, fill, fill32};
@@ -44,6 +45,7 @@ pub use many::{Move, Rows, copy_each, copy_rows};
 pub(crate) use shield::touched;
 pub use shield::{Hook, Shut, Touch};
 pub use space::Space;
+pub use stream::{STREAMED, copy_streamed};
 
 /// Large blocks are made of these: 64 KiB.
 const CHUNK: usize = 64 << 10;

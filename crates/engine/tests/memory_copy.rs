@@ -9,7 +9,7 @@ use pages::{PAGE, Pages, read, write};
 use proptest::prelude::*;
 use std::sync::Barrier;
 use toprope_engine::fault::Fault;
-use toprope_engine::memory::{copy, fill, fill32};
+use toprope_engine::memory::{Move, Rows, copy, copy_each, copy_rows, copy_streamed, fill, fill32};
 
 fn copied(dst: usize, src: usize, len: usize) -> Result<(), Fault> {
     // SAFETY: the tests' own pages, or nobody's.
@@ -119,6 +119,31 @@ fn faults_at_the_start_in_the_middle_and_at_the_end() {
     bad.freeze(0);
     assert_eq!(copied(good.base, bad.page(0), PAGE), Ok(()));
     assert_eq!(copied(bad.page(0), good.base, PAGE).map_err(|f| f.signal), Err(libc::SIGSEGV));
+}
+
+#[test]
+fn routines_of_many_copies_report_the_page_that_is_closed() {
+    let (from, to) = (Pages::new(4), Pages::new(4));
+    write(from.base, &pattern(from.len));
+    to.close(2);
+    let closed = to.base + 2 * PAGE;
+    let moves: Vec<Move> =
+        (0..16).map(|i| Move { dst: to.base + i * 1024, src: from.base + i * 1024, len: 1024 }).collect();
+    // SAFETY of all: the test's own pages.
+    let (at, fault) = unsafe { copy_each(&moves) }.unwrap_err();
+    // The C library's routine may begin at the end.
+    assert_eq!((at, fault.signal, fault.address / PAGE), (8, libc::SIGSEGV, closed / PAGE));
+    assert_eq!(read(to.base, 8192), read(from.base, 8192), "what comes before it is done");
+    for (width, mixed) in [(256, false), (255, false), (256, true)] {
+        let (dpitch, spitch) = (512, if mixed { 0 } else { 512 });
+        let rows = Rows { dst: to.base + 64, dpitch, src: from.base, spitch, width, height: 20 };
+        let fault = unsafe { copy_rows(&rows) }.unwrap_err();
+        assert_eq!((fault.signal, fault.address / PAGE), (libc::SIGSEGV, closed / PAGE), "{rows:?}");
+    }
+    let fault = unsafe { copy_streamed(to.base + 3, from.base, 3 * PAGE) }.unwrap_err();
+    assert_eq!((fault.signal, fault.address / PAGE), (libc::SIGSEGV, closed / PAGE));
+    // The thread goes on as before.
+    assert_eq!(copied(to.base, from.base, PAGE), Ok(()));
 }
 
 #[test]

@@ -273,7 +273,7 @@ impl Engine {
     /// As [`crate::memory::copy`].
     #[inline]
     pub unsafe fn copy(&self, dst: usize, src: usize, len: usize) -> Result<(), Fault> {
-        self.core.at_once(Op::Copy { dst, src }, len)
+        self.core.at_once(Op::copy(dst, src, len), len)
     }
 
     /// [`crate::memory::fill`], as [`Engine::copy`].

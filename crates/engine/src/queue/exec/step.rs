@@ -61,7 +61,7 @@ impl Runner<'_> {
         }
         match record {
             Task::Copy { dst, src, len } if *len >= LONG_BYTES => {
-                self.bulk(index, slot, own, *len, Op::Copy { dst: *dst, src: *src })
+                self.bulk(index, slot, own, *len, Op::copy(*dst, *src, *len))
             }
             Task::Fill { dst, len, byte } if *len >= LONG_BYTES => {
                 self.bulk(index, slot, own, *len, Op::Fill { dst: *dst, byte: *byte })
