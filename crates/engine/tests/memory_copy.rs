@@ -129,7 +129,7 @@ fn routines_of_many_copies_report_the_page_that_is_closed() {
     let closed = to.base + 2 * PAGE;
     let moves: Vec<Move> =
         (0..16).map(|i| Move { dst: to.base + i * 1024, src: from.base + i * 1024, len: 1024 }).collect();
-    // SAFETY of all: the test's own pages.
+    // SAFETY: the test's own pages.
     let (at, fault) = unsafe { copy_each(&moves) }.unwrap_err();
     // The C library's routine may begin at the end.
     assert_eq!((at, fault.signal, fault.address / PAGE), (8, libc::SIGSEGV, closed / PAGE));
@@ -137,9 +137,11 @@ fn routines_of_many_copies_report_the_page_that_is_closed() {
     for (width, mixed) in [(256, false), (255, false), (256, true)] {
         let (dpitch, spitch) = (512, if mixed { 0 } else { 512 });
         let rows = Rows { dst: to.base + 64, dpitch, src: from.base, spitch, width, height: 20 };
+        // SAFETY: the test's own pages.
         let fault = unsafe { copy_rows(&rows) }.unwrap_err();
         assert_eq!((fault.signal, fault.address / PAGE), (libc::SIGSEGV, closed / PAGE), "{rows:?}");
     }
+    // SAFETY: the test's own pages.
     let fault = unsafe { copy_streamed(to.base + 3, from.base, 3 * PAGE) }.unwrap_err();
     assert_eq!((fault.signal, fault.address / PAGE), (libc::SIGSEGV, closed / PAGE));
     // The thread goes on as before.
