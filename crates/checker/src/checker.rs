@@ -1,7 +1,8 @@
 //! The observer: passes what it is told to the model, and what the model finds to the report.
 //!
-//! Locks, in order: the model, which is held while a task is added (so that the model sees tasks in their order and before they
-//! begin); the findings, never together with it. Findings are put into words after the model's lock is given up.
+//! Locks, in order: the model, which is held while a task is added (so that the model sees tasks in their order, and no end of a task
+//! that it has not seen); the findings, never together with it. What need not be told at once is left for the next one who has the
+//! model's lock ([`news`]): a call takes it once or twice, and a worker seldom. Findings are put into words after the model's lock is given up.
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
@@ -15,7 +16,8 @@ use toprope_runtime::{Api, Error};
 
 use crate::finding::{Finding, Findings, print};
 use crate::here::{self, Here};
-use crate::model::{HELD, Model, SHARED};
+use crate::model::Model;
+use crate::news::{self, HELD};
 use crate::settings::{Mode, Settings};
 use crate::suppress::Suppressions;
 use crate::{judge, output, rule, site, touch};
@@ -84,9 +86,15 @@ pub fn leave(slot: usize) {
 fn work(tell: impl FnOnce(&mut Model, &mut Here)) {
     let Some(checker) = CHECKER.get() else { return };
     let out = here::with(|here| {
+        let version = news::version();
         let mut model = checker.model.lock();
+        // While the copies that were touched are still followed.
         if touch::waiting() {
             model.touches();
+        }
+        model.collect();
+        if std::mem::take(&mut here.fresh) && (here.slot.is_none() || here.seen != version) {
+            model.enter(here, version);
         }
         tell(&mut model, here);
         std::mem::take(&mut model.out)
@@ -115,15 +123,10 @@ struct Ears;
 impl Observer for Ears {
     fn call(&self, api: Api) {
         let site = site::capture(api);
-        let behind = here::with(|here| {
+        here::with(|here| {
             here.calls.push((api, site));
-            let behind =
-                here.slot.is_none() || here.seen != SHARED.load(Ordering::Relaxed) || touch::waiting();
-            behind && !child()
+            here.fresh = true;
         });
-        if behind == Some(true) {
-            work(Model::enter);
-        }
     }
 
     fn returned(&self, api: Api, error: Option<&Error>) {
@@ -136,16 +139,33 @@ impl Observer for Ears {
             work(|model, here| judge::refused(model, here, api, error));
         } else if judge::paired(api) {
             work(|model, here| model.paired(api, here.call().1));
+        } else if touch::waiting() {
+            work(|_, _| {});
         }
-        let news = here::with(|here| {
+        let publishes = here::with(|here| {
             here.about = 0;
             here.holds_up = false;
-            here.news
+            here.fresh = false;
+            if here.news && here.task.is_some() {
+                return true;
+            }
+            if here.news
+                && let Some(flag) = here.flag
+            {
+                here.news = false;
+                if let Some(version) = flag.raise()
+                    && here.seen + 1 == version
+                {
+                    here.seen = version;
+                }
+            }
+            here.calls.pop();
+            false
         });
-        if news == Some(true) {
+        if publishes == Some(true) {
             work(Model::publish);
+            here::with(|here| here.calls.pop());
         }
-        here::with(|here| here.calls.pop());
     }
 
     fn enqueue(&self, task: &Enqueued<'_>, push: &mut dyn FnMut() -> Mark) {
@@ -172,14 +192,34 @@ impl Observer for Ears {
     }
 
     fn started(&self, stream: u32, position: u64) {
-        if HELD.load(Ordering::Relaxed) != 0 {
-            work(|model, here| model.started(here, stream as usize, position));
+        if HELD.load(Ordering::Relaxed) == 0 {
+            return;
         }
+        let line = stream as usize;
+        if !news::began(line, position) {
+            work(|model, here| model.started(here, line, position));
+            return;
+        }
+        // Inside a call the thread helps a stream that it waits for, and runs no function of the program.
+        here::with(|here| {
+            if here.calls.is_empty() {
+                (here.running, here.task) = (Some((line, position)), None);
+            }
+        });
     }
 
     fn done(&self, stream: u32, position: u64) {
-        if HELD.load(Ordering::Relaxed) != 0 {
-            work(|model, here| model.done(here, stream as usize, position));
+        if HELD.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        here::with(|here| {
+            if here.calls.is_empty() {
+                (here.running, here.task) = (None, None);
+            }
+        });
+        let line = stream as usize;
+        if !news::ended(line, position) {
+            work(|model, _| model.done(line, position));
         }
     }
 

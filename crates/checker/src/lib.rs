@@ -11,6 +11,7 @@ pub mod finding;
 pub mod here;
 pub mod judge;
 pub mod model;
+pub mod news;
 pub mod output;
 pub mod rule;
 pub mod settings;
@@ -19,5 +20,6 @@ pub mod site;
 pub mod suppress;
 pub mod symbol;
 pub mod touch;
+pub mod traits;
 
 pub use checker::install;

@@ -20,14 +20,15 @@
 //!
 //! What host code itself does to memory is seen by page protection and checksums: [`pending`].
 
+pub mod hosts;
 pub mod names;
 pub mod objects;
 pub mod pending;
 pub mod streams;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use toprope_engine::memory::{Block, Owner};
 use toprope_engine::queue::Mark;
@@ -38,13 +39,16 @@ use toprope_runtime::profile::{Form, Profile, Request};
 use crate::blocks::Blocks;
 use crate::clock::{self, Clock, Epoch};
 use crate::finding::Finding;
-use crate::here::{self, Actor, Here};
+use crate::here::{Actor, Here};
 use crate::judge;
+use crate::news::{FOLLOWED, HELD};
 use crate::rule;
 use crate::shadow::{Access, Conflict, Shadow};
 use crate::site::Site;
+use crate::traits;
+use hosts::Host;
 use names::Names;
-use objects::Objects;
+use objects::{Numbers, Objects};
 use pending::{Pendings, Writes};
 use streams::{Kind, Op, Stream};
 
@@ -52,11 +56,6 @@ use streams::{Kind, Op, Stream};
 pub const HISTORY: usize = 256;
 /// Ended handles and freed blocks that are remembered.
 pub const DEAD: usize = 4096;
-
-/// Tasks that are waited for until the engine says that they are done.
-pub static HELD: AtomicUsize = AtomicUsize::new(0);
-/// Version of [`Model::shared`].
-pub static SHARED: AtomicU64 = AtomicU64::new(0);
 
 /// A live block.
 #[derive(Debug)]
@@ -82,16 +81,6 @@ pub struct Call {
     pub who: u32,
 }
 
-/// A host thread.
-#[derive(Debug)]
-pub struct Host {
-    clock: Arc<Clock>,
-    time: u64,
-    /// Something happened at `time`.
-    used: bool,
-    who: u32,
-}
-
 /// All that is known.
 #[derive(Debug)]
 pub struct Model {
@@ -100,12 +89,16 @@ pub struct Model {
     /// Streams by the engine's index.
     pub streams: Vec<Option<Stream>>,
     /// Index of a stream's handle.
-    pub lines: HashMap<u64, usize>,
+    pub lines: Numbers<usize>,
     hosts: Vec<Host>,
     vacant: Vec<usize>,
-    /// What lies before a call that begins now.
-    pub shared: Arc<Clock>,
-    notifies: HashMap<u64, Arc<Clock>>,
+    /// What lies before a call that begins now, but for what is to be gathered.
+    shared: Arc<Clock>,
+    /// [`crate::news::version`] when that was done.
+    gathered: u64,
+    /// At least so many streams wait for another one.
+    parked: usize,
+    notifies: Numbers<Arc<Clock>>,
     words: BTreeMap<usize, Arc<Clock>>,
     /// Handles and events.
     pub objects: Objects,
@@ -129,11 +122,13 @@ impl Default for Model {
         Model {
             blocks: Blocks::default(),
             streams: Vec::new(),
-            lines: HashMap::new(),
+            lines: Numbers::default(),
             hosts: Vec::new(),
             vacant: Vec::new(),
             shared: Arc::default(),
-            notifies: HashMap::new(),
+            gathered: 0,
+            parked: 0,
+            notifies: Numbers::default(),
             words: BTreeMap::new(),
             objects: Objects::default(),
             names: Names::default(),
@@ -157,156 +152,6 @@ struct Toucher {
 }
 
 impl Model {
-    // Threads.
-
-    /// The thread's slot; a new one at its first call.
-    pub fn slot(&mut self, here: &mut Here) -> usize {
-        if let Some(slot) = here.slot {
-            return slot;
-        }
-        let who = self.names.thread();
-        let slot = match self.vacant.pop() {
-            Some(slot) => slot,
-            None => {
-                self.hosts.push(Host { clock: Arc::default(), time: 1, used: false, who });
-                self.hosts.len() - 1
-            }
-        };
-        if let Some(host) = self.hosts.get_mut(slot) {
-            host.who = who;
-        }
-        here.slot = Some(slot);
-        here::leave_at_end();
-        slot
-    }
-
-    /// The thread has ended.
-    pub fn leave(&mut self, slot: usize) {
-        if let Some(host) = self.hosts.get(slot) {
-            self.objects.bound.remove(&host.who);
-        }
-        self.vacant.push(slot);
-    }
-
-    /// Who acts on this thread.
-    pub fn actor(&mut self, here: &mut Here) -> Actor {
-        match here.task {
-            Some(line) => Actor::Task(line),
-            None => Actor::Host(self.slot(here)),
-        }
-    }
-
-    /// What lies before the actor's next step.
-    pub fn clock(&self, actor: Actor) -> Arc<Clock> {
-        match actor {
-            Actor::Host(slot) => self.hosts.get(slot).map(|host| host.clock.clone()),
-            Actor::Task(line) => self.stream(line).map(|stream| stream.now()),
-        }
-        .unwrap_or_default()
-    }
-
-    /// Puts a clock before the actor's next step.
-    fn order(&mut self, here: &mut Here, actor: Actor, clock: &Arc<Clock>) {
-        let changed = match actor {
-            Actor::Host(slot) => {
-                self.hosts.get_mut(slot).is_some_and(|host| clock::merge(&mut host.clock, clock))
-            }
-            Actor::Task(line) => self.stream_mut(line).is_some_and(|stream| stream.join_now(clock)),
-        };
-        here.news |= changed;
-        self.settle(clock);
-    }
-
-    /// When the actor acts.
-    fn epoch(&mut self, here: &mut Here, actor: Actor) -> (Epoch, u32) {
-        match actor {
-            Actor::Host(slot) => {
-                here.news = true;
-                let Some(host) = self.hosts.get_mut(slot) else { return (Epoch::host(slot, 1), 0) };
-                host.used = true;
-                (Epoch::host(slot, host.time), host.who)
-            }
-            Actor::Task(line) => match self.stream(line) {
-                Some(stream) => (Epoch::task(stream.held_at()), stream.who),
-                None => (Epoch::task(Mark::NONE), 0),
-            },
-        }
-    }
-
-    /// The actor's name.
-    pub fn who(&self, actor: Actor) -> u32 {
-        match actor {
-            Actor::Host(slot) => self.hosts.get(slot).map_or(0, |host| host.who),
-            Actor::Task(line) => self.stream(line).map_or(0, |stream| stream.who),
-        }
-    }
-
-    /// Everything that the actor has done so far, as something that others can be ordered after.
-    fn release(&mut self, actor: Actor) -> Arc<Clock> {
-        match actor {
-            Actor::Host(slot) => {
-                let Some(host) = self.hosts.get_mut(slot) else { return Arc::default() };
-                if host.used {
-                    clock::add(&mut host.clock, Epoch::host(slot, host.time));
-                    host.time += 1;
-                    host.used = false;
-                }
-                host.clock.clone()
-            }
-            Actor::Task(line) => {
-                let Some(stream) = self.stream(line) else { return Arc::default() };
-                let (mut clock, at) = (stream.now(), stream.held_at());
-                clock::add(&mut clock, Epoch::task(at));
-                clock
-            }
-        }
-    }
-
-    /// A call begins: what has returned lies before it.
-    pub fn enter(&mut self, here: &mut Here) {
-        let actor = self.actor(here);
-        let shared = self.shared.clone();
-        self.order(here, actor, &shared);
-        here.seen = SHARED.load(Ordering::Relaxed);
-    }
-
-    /// A call has returned: it lies before what begins later.
-    pub fn publish(&mut self, here: &mut Here) {
-        let actor = self.actor(here);
-        let clock = self.release(actor);
-        here.news = false;
-        self.share(&clock);
-        here.seen = SHARED.load(Ordering::Relaxed);
-    }
-
-    fn share(&mut self, clock: &Arc<Clock>) {
-        if clock::merge(&mut self.shared, clock) {
-            SHARED.fetch_add(1, Ordering::Relaxed);
-            self.settle(clock);
-        }
-    }
-
-    /// What any host thread is ordered after.
-    pub fn anybody_knows(&self) -> Arc<Clock> {
-        let mut all = self.shared.clone();
-        for host in &self.hosts {
-            clock::join(&mut all, &host.clock);
-        }
-        all
-    }
-
-    /// The calling thread is ordered after a mark.
-    pub fn host_ordered(&mut self, here: &mut Here, mark: Mark) {
-        let line = clock::line_of(mark);
-        self.force(line, mark.position());
-        let mut clock = self.clock_at(mark);
-        clock::add(&mut clock, Epoch::task(mark));
-        let actor = self.actor(here);
-        self.order(here, actor, &clock);
-    }
-
-    // Memory.
-
     /// The live block around an address.
     pub fn around(&self, addr: usize) -> Option<&Living> {
         self.blocks.at(self.blocks.find(addr)?)
@@ -394,8 +239,9 @@ impl Model {
         let (_, site) = here.call();
         let toucher = Toucher { epoch, api, site, who, device: here.device };
         judge::copies::done_now(self, &toucher.call(), reads, writes);
-        self.wrote(writes);
-        self.touch(&toucher, &clock, reads, writes);
+        if self.touch(&toucher, &clock, reads, writes) {
+            self.wrote(writes);
+        }
         if !self.words.is_empty() {
             let clock = self.release(actor);
             self.ring(&clock, writes);
@@ -411,9 +257,10 @@ impl Model {
         }
     }
 
-    /// Looks at what is read and written, and notes it.
-    fn touch(&mut self, toucher: &Toucher, clock: &Clock, reads: &[Range], writes: &[Range]) {
+    /// Looks at what is read and written, and notes it. Whether some of it is host memory that copies may be followed in.
+    fn touch(&mut self, toucher: &Toucher, clock: &Clock, reads: &[Range], writes: &[Range]) -> bool {
         judge::copies::both(self, &toucher.call(), toucher.device, reads, writes);
+        let mut host = false;
         let mut conflicts = Vec::new();
         for (ranges, writing) in [(reads, false), (writes, true)] {
             for range in ranges {
@@ -425,6 +272,7 @@ impl Model {
                 };
                 let place = self.blocks.find(range.start);
                 let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else { continue };
+                host |= pending::is_host(living.block.owner);
                 let base = living.block.base;
                 let start = range.start - base;
                 let end = start.saturating_add(range.len).min(living.block.usable);
@@ -457,6 +305,7 @@ impl Model {
                 }
             }
         }
+        host
     }
 
     /// A task is added.
@@ -470,12 +319,11 @@ impl Model {
         }
         let mark = push();
         let Some(line) = known else { return };
-        if writes_unseen(task.api) {
+        if traits::is(task.api, traits::UNSEEN) {
             self.blocks.iter_mut().for_each(|living| living.shadow.assume_written());
         }
         let actor = self.actor(here);
         let (_, site) = here.call();
-        let issue = self.release(actor);
         let Some(stream) = self.stream_mut(line) else { return };
         stream.last = mark;
         stream.last_call = (task.api, site);
@@ -484,49 +332,49 @@ impl Model {
         }
         if stream.is_free() && kind == Kind::Access {
             // What most tasks are.
-            stream.join_at(mark.position(), &issue);
-            let clock = stream.now();
-            let (who, device) = (stream.who, Some(stream.home.device));
-            let toucher = Toucher { epoch: Epoch::task(mark), api: task.api, site, who, device };
-            judge::copies::queued(self, &toucher.call(), task.reads, task.writes);
-            self.touch(&toucher, &clock, task.reads, task.writes);
-            self.pend(line, mark, &toucher.call(), task.reads, task.writes);
-            if !self.words.is_empty() {
-                self.ring(&clock, task.writes);
-            }
+            self.issue_now(actor, line, mark.position());
+            self.access(line, mark, task.api, site, task.reads, task.writes);
             return;
         }
+        let issue = self.issue(actor, line);
         self.wrote(task.writes);
-        let serials = task.reads.iter().chain(task.writes);
-        let serials = serials.map(|range| (range.start, self.around(range.start).map(|l| l.block.serial)));
-        let serials = serials.collect();
+        let mut followed = false;
+        let mut serials = Vec::new();
+        for range in task.reads.iter().chain(task.writes) {
+            let living = self.around(range.start);
+            followed |= kind == Kind::Access && living.is_some_and(|l| pending::is_host(l.block.owner));
+            serials.push((range.start, living.map(|l| l.block.serial)));
+        }
+        FOLLOWED.fetch_add(usize::from(followed), Ordering::Release);
         let (reads, writes) = (task.reads.to_vec(), task.writes.to_vec());
-        let op = Op { kind, api: task.api, site, mark, issue, reads, writes, serials };
+        let op = Op { kind, api: task.api, site, mark, issue, reads, writes, serials, followed };
         self.add(line, op);
     }
 
-    /// Runs a task that memory is touched by.
-    fn access(&mut self, line: usize, op: &Op) {
-        let Some(stream) = self.stream(line) else { return };
-        let clock = stream.now();
-        let (who, device) = (stream.who, Some(stream.home.device));
-        let toucher = Toucher { epoch: Epoch::task(op.mark), api: op.api, site: op.site, who, device };
+    /// Runs a task that was kept.
+    fn kept(&mut self, line: usize, op: &Op) {
         // A block that was freed meanwhile was reported then; who lives there now is not touched.
         let alive =
             |range: &&Range| op.serial(range.start) == self.around(range.start).map(|l| l.block.serial);
         let reads: Vec<Range> = op.reads.iter().filter(alive).copied().collect();
         let writes: Vec<Range> = op.writes.iter().filter(alive).copied().collect();
-        judge::copies::queued(self, &toucher.call(), &reads, &writes);
-        self.touch(&toucher, &clock, &reads, &writes);
-        self.pend(line, op.mark, &toucher.call(), &reads, &writes);
-        self.ring(&clock, &writes);
+        self.access(line, op.mark, op.api, op.site, &reads, &writes);
     }
-}
 
-/// Whether a task of this function may write memory that its caller does not name.
-fn writes_unseen(api: Api) -> bool {
-    let name = api.name();
-    name.contains("LaunchKernel") || name.contains("KernelLaunch") || name.contains("mdlRIExecute")
+    /// Runs a task that memory is touched by.
+    fn access(&mut self, line: usize, mark: Mark, api: Api, site: Site, reads: &[Range], writes: &[Range]) {
+        let Some(stream) = self.stream(line) else { return };
+        let clock = stream.now();
+        let (who, device) = (stream.who, Some(stream.home.device));
+        let toucher = Toucher { epoch: Epoch::task(mark), api, site, who, device };
+        judge::copies::queued(self, &toucher.call(), reads, writes);
+        if self.touch(&toucher, &clock, reads, writes) {
+            self.pend(line, mark, &toucher.call(), reads, writes);
+        }
+        if !self.words.is_empty() {
+            self.ring(&clock, writes);
+        }
+    }
 }
 
 impl Toucher {

@@ -16,6 +16,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range as Pages;
+use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 use toprope_engine::memory::{self, Block, Owner, Shut};
@@ -25,9 +26,11 @@ use toprope_runtime::observer::Range;
 
 use super::{Call, Model};
 use crate::clock::{Clock, Epoch};
+use crate::news::FOLLOWED;
 use crate::rule;
 use crate::site::{self, Site};
 use crate::touch;
+use crate::traits;
 
 /// Copies that are followed; more go unprotected. (Each may cost the process two mappings, of which the system allows 65530.)
 pub const MOST: usize = 8192;
@@ -79,11 +82,20 @@ pub struct Pendings {
     count: usize,
 }
 
-fn moves_bytes(api: Api) -> bool {
-    api.name().contains("Memcpy") || api.name().contains("Memset")
+impl Pendings {
+    /// Whether there are any.
+    #[inline]
+    pub fn any(&self) -> bool {
+        self.count != 0
+    }
 }
 
-fn is_host(owner: Owner) -> bool {
+fn moves_bytes(api: Api) -> bool {
+    traits::is(api, traits::COPY | traits::FILL)
+}
+
+/// Whether it is memory in which copies are followed.
+pub(super) fn is_host(owner: Owner) -> bool {
     matches!(owner, Owner::Pinned | Owner::Registered)
 }
 
@@ -156,6 +168,7 @@ impl Model {
         if let Some(queue) = self.pendings.lines.get_mut(line) {
             queue.push_back(Pending { mark, api, site, who, range, writes, block, pages, sums, told });
             self.pendings.count += 1;
+            FOLLOWED.fetch_add(1, Ordering::Release);
         }
     }
 
@@ -218,6 +231,7 @@ impl Model {
 
     fn end(&mut self, pending: Pending, look: bool) {
         self.pendings.count -= 1;
+        FOLLOWED.fetch_sub(1, Ordering::Release);
         if let Ok(runtime) = toprope_runtime::process::runtime() {
             runtime.space.open(pending.pages.clone(), kind(pending.writes));
         }

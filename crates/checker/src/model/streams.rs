@@ -4,13 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use smallvec::SmallVec;
 use toprope_engine::queue::Mark;
 use toprope_runtime::Api;
 use toprope_runtime::observer::{Enqueued, Home, Range};
 
-use super::{HELD, HISTORY, Model};
+use super::{HISTORY, Model};
 use crate::clock::{self, Clock, Epoch};
 use crate::here::Here;
+use crate::news::{self, FOLLOWED, HELD};
 use crate::site::Site;
 
 /// What a task is to the order of things.
@@ -77,6 +79,8 @@ pub struct Op {
     pub writes: Vec<Range>,
     /// The blocks that its ranges were in when it was added.
     pub serials: Vec<(usize, Option<u64>)>,
+    /// Some of them are host memory: it is counted in [`FOLLOWED`] until it runs.
+    pub followed: bool,
 }
 
 impl Op {
@@ -122,6 +126,8 @@ pub struct Stream {
     queue: VecDeque<Op>,
     /// What a callback did that the stream waits for.
     returned: Arc<Clock>,
+    /// What lay before the last task that was kept.
+    pub(super) issued: Arc<Clock>,
 }
 
 impl Stream {
@@ -137,6 +143,7 @@ impl Stream {
             held: None,
             queue: VecDeque::new(),
             returned: Arc::default(),
+            issued: Arc::default(),
         }
     }
 
@@ -160,13 +167,19 @@ impl Stream {
         self.history.back().map(|(_, clock)| clock.clone()).unwrap_or_default()
     }
 
-    /// From a position on, more lies before.
-    pub fn join_at(&mut self, position: u64, other: &Arc<Clock>) -> bool {
+    /// From a position on, more lies before. `line` is its own index; what a clock has of that changes nothing for it.
+    #[inline]
+    pub fn join_at(&mut self, line: usize, position: u64, other: &Arc<Clock>) -> bool {
+        match self.history.back() {
+            Some((_, last)) if !other.within_but(last, line) => self.join_new(position, other),
+            _ => false,
+        }
+    }
+
+    fn join_new(&mut self, position: u64, other: &Arc<Clock>) -> bool {
         let Some((_, last)) = self.history.back() else { return false };
         let mut clock = last.clone();
-        if !clock::join(&mut clock, other) {
-            return false;
-        }
+        clock::join(&mut clock, other);
         if self.history.len() >= HISTORY {
             self.history.pop_front();
         }
@@ -176,14 +189,14 @@ impl Stream {
 
     /// The same, from the task on that runs now.
     pub fn join_now(&mut self, other: &Arc<Clock>) -> bool {
-        let position = self.held_at().position();
-        self.join_at(position, other)
+        let at = self.held_at();
+        self.join_at(self.home.queue as usize, at.position(), other)
     }
 
     /// What lay before a position.
-    fn at(&self, position: u64) -> Arc<Clock> {
+    pub(super) fn at(&self, position: u64) -> Option<&Arc<Clock>> {
         let found = self.history.iter().rev().find(|(from, _)| *from <= position);
-        found.or(self.history.front()).map(|(_, clock)| clock.clone()).unwrap_or_default()
+        found.or(self.history.front()).map(|(_, clock)| clock)
     }
 
     /// Whether the model is past a position.
@@ -211,8 +224,11 @@ impl Model {
             self.streams.resize_with(line + 1, || None);
         }
         let who = self.names.stream(handle, *home);
-        if let Some(place) = self.streams.get_mut(line) {
-            *place = Some(Stream::new(handle, *home, who));
+        let place = self.streams.get_mut(line);
+        let old = place.and_then(|place| place.replace(Stream::new(handle, *home, who)));
+        for op in old.iter().flat_map(|old| old.held.iter().chain(&old.queue)) {
+            HELD.fetch_sub(usize::from(op.kind.holds_up()), Ordering::Relaxed);
+            FOLLOWED.fetch_sub(usize::from(op.followed), Ordering::Release);
         }
         self.lines.insert(handle, line);
     }
@@ -234,7 +250,8 @@ impl Model {
 
     /// What lies before the end of the task at a mark, but for those of its stream.
     pub fn clock_at(&self, mark: Mark) -> Arc<Clock> {
-        self.stream(clock::line_of(mark)).map(|stream| stream.at(mark.position())).unwrap_or_default()
+        let stream = self.stream(clock::line_of(mark));
+        stream.and_then(|stream| stream.at(mark.position())).cloned().unwrap_or_default()
     }
 
     fn reached(&self, mark: Mark) -> bool {
@@ -254,7 +271,7 @@ impl Model {
         let mut moved = false;
         while let Some(stream) = self.stream_mut(line).filter(|stream| stream.is_free()) {
             let Some(op) = stream.queue.pop_front() else { break };
-            stream.join_at(op.mark.position(), &op.issue);
+            stream.join_at(line, op.mark.position(), &op.issue);
             moved = true;
             self.step(line, op);
         }
@@ -265,7 +282,10 @@ impl Model {
 
     fn step(&mut self, line: usize, op: Op) {
         match op.kind {
-            Kind::Access => self.access(line, &op),
+            Kind::Access => {
+                self.kept(line, &op);
+                FOLLOWED.fetch_sub(usize::from(op.followed), Ordering::Release);
+            }
             Kind::Wait(mark) if self.reached(mark) => self.pass(line, mark, op.mark),
             Kind::Record(notify) => {
                 let clock = self.after(line, op.mark);
@@ -284,6 +304,7 @@ impl Model {
                 if let Kind::AwaitWord(addr) = op.kind {
                     self.words.entry(addr).or_default();
                 }
+                self.parked += usize::from(matches!(op.kind, Kind::Wait(_)));
                 if let Some(stream) = self.stream_mut(line) {
                     stream.held = Some(op);
                 }
@@ -303,7 +324,7 @@ impl Model {
         let mut clock = self.clock_at(mark);
         clock::add(&mut clock, Epoch::task(mark));
         if let Some(stream) = self.stream_mut(line) {
-            stream.join_at(at.position(), &clock);
+            stream.join_at(line, at.position(), &clock);
         }
     }
 
@@ -316,12 +337,18 @@ impl Model {
         }
         let joined = match op.kind {
             Kind::Wait(mark) => {
+                self.parked = self.parked.saturating_sub(1);
                 self.pass(line, mark, op.mark);
                 None
             }
             // Whatever returned before it did lies before what follows; no interposer sees what the function waited for.
-            Kind::HostFunc => Some(self.shared.clone()),
+            Kind::HostFunc => {
+                self.gather();
+                self.share_before(line, op.mark);
+                Some(self.shared.clone())
+            }
             Kind::Callback => {
+                self.gather();
                 let mut clock = self.shared.clone();
                 if let Some(stream) = self.stream(line) {
                     clock::join(&mut clock, &stream.returned);
@@ -333,7 +360,7 @@ impl Model {
             Kind::Access | Kind::Record(_) | Kind::WriteWord(_) => None,
         };
         if let (Some(clock), Some(stream)) = (joined, self.stream_mut(line)) {
-            stream.join_at(op.mark.position(), &clock);
+            stream.join_at(line, op.mark.position(), &clock);
         }
         self.run(line);
         self.wake();
@@ -341,6 +368,9 @@ impl Model {
 
     /// Lets streams go on whose wait is over.
     fn wake(&mut self) {
+        if self.parked == 0 {
+            return;
+        }
         let waiting = |model: &Model| {
             model.streams.iter().enumerate().find_map(|(line, stream)| {
                 match stream.as_ref()?.held.as_ref()?.kind {
@@ -361,31 +391,61 @@ impl Model {
         }
     }
 
+    /// Takes over how far the streams are.
+    #[inline]
+    pub fn collect(&mut self) {
+        let mut noted: SmallVec<[(usize, u64, u64); 8]> = SmallVec::new();
+        news::take(self.streams.len(), |line, began, ended| noted.push((line, began, ended)));
+        for (line, began, ended) in noted {
+            self.began(line, began);
+            self.force(line, ended);
+        }
+    }
+
+    /// A task has begun: whether it is a function of the program, and that is news to other threads.
+    fn began(&mut self, line: usize, position: u64) -> Option<bool> {
+        self.force(line, position.saturating_sub(1));
+        let mark = self.function_at(line, position)?;
+        Some(self.share_before(line, mark))
+    }
+
+    /// The function of the program that holds a stream up at a position.
+    fn function_at(&self, line: usize, position: u64) -> Option<Mark> {
+        let op = self.stream(line)?.held.as_ref()?;
+        (op.kind == Kind::HostFunc && op.mark.position() == position).then_some(op.mark)
+    }
+
+    /// A function of the program may tell other threads that its stream got there, in ways that nobody sees.
+    fn share_before(&mut self, line: usize, mark: Mark) -> bool {
+        let Some(now) = self.stream(line).map(Stream::now) else { return false };
+        let mut new = clock::merge(&mut self.shared, &now);
+        if mark.position() > 0 {
+            new |= clock::add(&mut self.shared, Epoch::task(Mark(mark.0 - 1)));
+        }
+        if new && self.pendings.any() {
+            let shared = self.shared.clone();
+            self.settle(&shared);
+        }
+        new
+    }
+
+    /// What the calling thread does is part of a task, if that is a function of the program.
+    pub(super) fn begins(&mut self, here: &mut Here, line: usize, position: u64) {
+        here.task = self.function_at(line, position).map(|_| line);
+    }
+
     /// A task begins on the calling thread; for a function of the program, what it does belongs to the stream.
     pub fn started(&mut self, here: &mut Here, line: usize, position: u64) {
-        self.force(line, position.saturating_sub(1));
-        let Some(op) = self.stream(line).and_then(|stream| stream.held.as_ref()) else { return };
-        if op.kind != Kind::HostFunc || op.mark.position() != position {
-            return;
+        if let Some(new) = self.began(line, position) {
+            here.task = Some(line);
+            if new {
+                news::more();
+            }
         }
-        here.task = Some(line);
-        // It may tell other threads that its stream got here in ways that nobody sees.
-        let clock = self.stream(line).map(Stream::now).unwrap_or_default();
-        let mut clock = clock;
-        if let Some(before) = position.checked_sub(1) {
-            let at = self.stream(line).map_or(Mark::NONE, Stream::held_at);
-            clock::add(&mut clock, Epoch::task(Mark(at.0 - (position - before))));
-        }
-        self.share(&clock);
     }
 
     /// A task is done.
-    pub fn done(&mut self, here: &mut Here, line: usize, position: u64) {
-        if here.task == Some(line)
-            && self.stream(line).is_some_and(|stream| stream.held_at().position() == position)
-        {
-            here.task = None;
-        }
+    pub fn done(&mut self, line: usize, position: u64) {
         self.force(line, position);
     }
 
