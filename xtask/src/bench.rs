@@ -1,6 +1,6 @@
 //! `cargo xtask bench [LETTERS] [--rounds N]`: our rows, the machine's limits and, where it is installed, PoCL, interleaved: for each
 //! letter every peer runs back to back in its own process, so that ratios compare runs that are seconds apart. Prints medians
-//! with ranges, and our ratio to each peer's row of the same name, taken per round.
+//! with ranges, and our ratio to each peer's row of the same name, taken per round. `cargo xtask bench check`: [`check`].
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::test::process::{cargo, pass_through, root, target_dir};
+
+mod check;
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -27,6 +29,11 @@ type Figures = BTreeMap<Row, f64>;
 
 /// Runs the workloads that `args` name, all by default.
 pub fn run(args: &[String]) -> Result<ExitCode> {
+    if let Some((first, rest)) = args.split_first()
+        && first == "check"
+    {
+        return check::run(rest);
+    }
     let mut letters = LETTERS.to_owned();
     let mut rounds = ROUNDS;
     let mut rest = args.iter();

@@ -21,7 +21,8 @@ const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
   miri   the engine's tests under Miri
   fuzz   random call sequences on the C ABI    (--runs N, --seed N)
   soak   the long random runs                  (--seconds N of each, --seed N)
-  bench  measure, interleaved with peers       ([LETTERS] [--rounds N])";
+  bench  measure, interleaved with peers       ([LETTERS] [--rounds N])
+         what the checker costs: bench check   ([--rounds N])";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);

@@ -20,6 +20,7 @@
 //!
 //! What host code itself does to memory is seen by page protection and checksums: [`pending`].
 
+pub mod cover;
 pub mod hosts;
 pub mod names;
 pub mod objects;
@@ -34,14 +35,14 @@ use toprope_engine::memory::{Block, Owner};
 use toprope_engine::queue::Mark;
 use toprope_runtime::Api;
 use toprope_runtime::observer::{Enqueued, Range};
-use toprope_runtime::profile::{Form, Profile, Request};
+use toprope_runtime::profile::{Check, Form, Profile, Request};
 
 use crate::blocks::Blocks;
 use crate::clock::{self, Clock, Epoch};
 use crate::finding::Finding;
 use crate::here::{Actor, Here};
 use crate::judge;
-use crate::news::{FOLLOWED, HELD};
+use crate::news::{AT_ONCE, HELD};
 use crate::rule;
 use crate::shadow::{Access, Conflict, Shadow};
 use crate::site::Site;
@@ -114,6 +115,8 @@ pub struct Model {
     pub one_memory: bool,
     /// CANN generation.
     pub generation: u8,
+    /// Every copy is watched thoroughly ([`cover`]).
+    strict: bool,
 }
 
 impl Default for Model {
@@ -136,6 +139,7 @@ impl Default for Model {
             aliases: BTreeMap::new(),
             out: Vec::new(),
             one_memory: profile.as_ref().is_some_and(|profile| profile.form == Form::RootComplex),
+            strict: profile.as_ref().is_some_and(|profile| profile.check == Check::Strict),
             generation: profile.map_or(9, |profile| profile.generation),
         }
     }
@@ -312,11 +316,11 @@ impl Model {
     pub fn enqueue(&mut self, here: &mut Here, task: &Enqueued<'_>, push: &mut dyn FnMut() -> Mark) {
         let kind = Kind::of(task, here);
         let known = self.lines.get(&task.stream).copied();
+        let runs = known.and_then(|line| self.stream(line)).is_some_and(|stream| !stream.home.kept);
         // Before the task can be done.
-        let holds = kind.holds_up() && known.and_then(|line| self.stream(line)).is_some_and(|s| !s.home.kept);
-        if holds {
-            HELD.fetch_add(1, Ordering::Relaxed);
-        }
+        HELD.fetch_add(usize::from(runs && kind.holds_up()), Ordering::Relaxed);
+        let mut counted = runs && !matches!(kind, Kind::Access | Kind::HostFunc);
+        AT_ONCE.fetch_add(usize::from(counted), Ordering::Release);
         let mark = push();
         let Some(line) = known else { return };
         if traits::is(task.api, traits::UNSEEN) {
@@ -338,16 +342,17 @@ impl Model {
         }
         let issue = self.issue(actor, line);
         self.wrote(task.writes);
-        let mut followed = false;
         let mut serials = Vec::new();
         for range in task.reads.iter().chain(task.writes) {
             let living = self.around(range.start);
-            followed |= kind == Kind::Access && living.is_some_and(|l| pending::is_host(l.block.owner));
+            if !counted && living.is_some_and(|l| pending::is_host(l.block.owner)) {
+                counted = true;
+                AT_ONCE.fetch_add(1, Ordering::Release);
+            }
             serials.push((range.start, living.map(|l| l.block.serial)));
         }
-        FOLLOWED.fetch_add(usize::from(followed), Ordering::Release);
         let (reads, writes) = (task.reads.to_vec(), task.writes.to_vec());
-        let op = Op { kind, api: task.api, site, mark, issue, reads, writes, serials, followed };
+        let op = Op { kind, api: task.api, site, mark, issue, reads, writes, serials, counted };
         self.add(line, op);
     }
 

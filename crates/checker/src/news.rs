@@ -5,15 +5,18 @@
 //! [`Flag`]. [`crate::model::Model::collect`] takes all that over, before anything else is told to the model. [`version`] counts what
 //! others may be ordered after: a call that begins is behind when it has changed since the thread looked.
 //!
-//! Later is never wrong: the model then takes more for ordered, not less. It must not be late when pages are to be opened or shut
-//! for what the worker does next; while a copy is followed ([`FOLLOWED`]) workers take the lock.
+//! The model takes over the last position of each stream, not what came when. That is enough while streams are held up by functions of
+//! the program alone, which are ordered after whatever returned before they did: a moment later the model takes more for ordered, never
+//! less. It is not while a stream waits for another one or a notify, whose order must be followed step by step, and not while pages are to
+//! be opened or shut for what the worker does next. Then workers take the lock ([`AT_ONCE`]).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Tasks that are waited for until the engine says that they are done. Nothing is noted while there are none.
 pub static HELD: AtomicUsize = AtomicUsize::new(0);
-/// Copies of host memory that are followed ([`crate::model::pending`]), and tasks kept behind others that will be.
-pub static FOLLOWED: AtomicUsize = AtomicUsize::new(0);
+/// What makes workers tell at once: copies of host memory that are followed ([`crate::model::pending`]), kept tasks that will be,
+/// and tasks that are kept or hold their stream up and are no functions of the program.
+pub static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
 
 /// Streams whose progress can be noted; that of others is told under the lock.
 const LINES: usize = 4096;
@@ -95,7 +98,7 @@ pub fn ended(line: usize, position: u64) -> bool {
 #[inline]
 fn note(line: usize, which: impl FnOnce(&Progress) -> &AtomicU64, position: u64) -> bool {
     let (Some(progress), Some(word)) = (PROGRESS.get(line), CHANGED.get(line / BITS)) else { return false };
-    if FOLLOWED.load(Ordering::Acquire) != 0 {
+    if AT_ONCE.load(Ordering::Acquire) != 0 {
         return false;
     }
     which(progress).store(position, Ordering::Release);
@@ -104,16 +107,18 @@ fn note(line: usize, which: impl FnOnce(&Progress) -> &AtomicU64, position: u64)
     true
 }
 
-/// What streams have noted since the last time: index, last task that began, last task that ended. Under the model's lock; `lines`
-/// is how many streams there are.
+/// Whether streams have noted something.
 #[inline]
-pub fn take(lines: usize, each: impl FnMut(usize, u64, u64)) {
-    if ANY.0.load(Ordering::Relaxed) && ANY.0.swap(false, Ordering::AcqRel) {
-        take_all(lines, each);
-    }
+pub fn any() -> bool {
+    ANY.0.load(Ordering::Relaxed)
 }
 
-fn take_all(lines: usize, mut each: impl FnMut(usize, u64, u64)) {
+/// What streams have noted since the last time: index, last task that began, last task that ended. Under the model's lock; `lines`
+/// is how many streams there are.
+pub fn take(lines: usize, mut each: impl FnMut(usize, u64, u64)) {
+    if !ANY.0.swap(false, Ordering::AcqRel) {
+        return;
+    }
     for (place, word) in CHANGED.iter().enumerate().take(lines.div_ceil(BITS)) {
         let mut changed = match word.load(Ordering::Relaxed) {
             0 => 0,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::atomic::Ordering;
 
 use toprope_engine::memory::Block;
 use toprope_engine::queue::Mark;
@@ -11,6 +12,7 @@ use toprope_runtime::handle::Kind;
 use super::streams::{Kind as Task, Op, WAITS, Waited};
 use super::{Call, DEAD, Model};
 use crate::here::Here;
+use crate::news::AT_ONCE;
 use crate::rule;
 use crate::site::Site;
 
@@ -189,8 +191,9 @@ impl Model {
         }
         stream.waits.push_back(Waited { mark, site, recorded });
         let (reads, writes, serials) = (Vec::new(), Vec::new(), Vec::new());
-        let (kind, followed) = (Task::Wait(mark), false);
-        self.add(line, Op { kind, api, site, mark: at, issue, reads, writes, serials, followed });
+        AT_ONCE.fetch_add(1, Ordering::Release);
+        let (kind, counted) = (Task::Wait(mark), true);
+        self.add(line, Op { kind, api, site, mark: at, issue, reads, writes, serials, counted });
     }
 
     /// A stream resets an event.

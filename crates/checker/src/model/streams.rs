@@ -12,7 +12,7 @@ use toprope_runtime::observer::{Enqueued, Home, Range};
 use super::{HISTORY, Model};
 use crate::clock::{self, Clock, Epoch};
 use crate::here::Here;
-use crate::news::{self, FOLLOWED, HELD};
+use crate::news::{self, AT_ONCE, HELD};
 use crate::site::Site;
 
 /// What a task is to the order of things.
@@ -79,11 +79,16 @@ pub struct Op {
     pub writes: Vec<Range>,
     /// The blocks that its ranges were in when it was added.
     pub serials: Vec<(usize, Option<u64>)>,
-    /// Some of them are host memory: it is counted in [`FOLLOWED`] until it runs.
-    pub followed: bool,
+    /// It is counted in [`AT_ONCE`].
+    pub counted: bool,
 }
 
 impl Op {
+    /// It is over.
+    fn discount(&self) {
+        AT_ONCE.fetch_sub(usize::from(self.counted), Ordering::Release);
+    }
+
     /// The block that a range was in.
     pub fn serial(&self, start: usize) -> Option<u64> {
         self.serials.iter().find(|(at, _)| *at == start).and_then(|(_, serial)| *serial)
@@ -228,7 +233,7 @@ impl Model {
         let old = place.and_then(|place| place.replace(Stream::new(handle, *home, who)));
         for op in old.iter().flat_map(|old| old.held.iter().chain(&old.queue)) {
             HELD.fetch_sub(usize::from(op.kind.holds_up()), Ordering::Relaxed);
-            FOLLOWED.fetch_sub(usize::from(op.followed), Ordering::Release);
+            op.discount();
         }
         self.lines.insert(handle, line);
     }
@@ -273,18 +278,20 @@ impl Model {
             let Some(op) = stream.queue.pop_front() else { break };
             stream.join_at(line, op.mark.position(), &op.issue);
             moved = true;
-            self.step(line, op);
+            if let Some(done) = self.step(line, op) {
+                done.discount();
+            }
         }
         if moved {
             self.wake();
         }
     }
 
-    fn step(&mut self, line: usize, op: Op) {
+    /// Runs a task; it comes back unless it holds the stream up.
+    fn step(&mut self, line: usize, op: Op) -> Option<Op> {
         match op.kind {
             Kind::Access => {
                 self.kept(line, &op);
-                FOLLOWED.fetch_sub(usize::from(op.followed), Ordering::Release);
             }
             Kind::Wait(mark) if self.reached(mark) => self.pass(line, mark, op.mark),
             Kind::Record(notify) => {
@@ -305,11 +312,12 @@ impl Model {
                     self.words.entry(addr).or_default();
                 }
                 self.parked += usize::from(matches!(op.kind, Kind::Wait(_)));
-                if let Some(stream) = self.stream_mut(line) {
-                    stream.held = Some(op);
-                }
+                let stream = self.stream_mut(line)?;
+                stream.held = Some(op);
+                return None;
             }
         }
+        Some(op)
     }
 
     /// What lies before everything after a task.
@@ -335,6 +343,7 @@ impl Model {
         if op.kind.holds_up() {
             HELD.fetch_sub(1, Ordering::Relaxed);
         }
+        op.discount();
         let joined = match op.kind {
             Kind::Wait(mark) => {
                 self.parked = self.parked.saturating_sub(1);
@@ -394,12 +403,32 @@ impl Model {
     /// Takes over how far the streams are.
     #[inline]
     pub fn collect(&mut self) {
+        if news::any() {
+            self.take_noted();
+        }
+    }
+
+    fn take_noted(&mut self) {
         let mut noted: SmallVec<[(usize, u64, u64); 8]> = SmallVec::new();
         news::take(self.streams.len(), |line, began, ended| noted.push((line, began, ended)));
+        // A function may have been told by any other that had begun when it ended: all of them first.
+        self.gather();
+        for (line, began, ended) in &noted {
+            if let Some(mark) = self.last_function(*line, *began.max(ended)) {
+                self.share_before(*line, mark);
+            }
+        }
         for (line, began, ended) in noted {
-            self.began(line, began);
+            self.force(line, began.saturating_sub(1));
             self.force(line, ended);
         }
+    }
+
+    /// The last function of the program among the tasks up to a position that the model has not passed.
+    fn last_function(&self, line: usize, position: u64) -> Option<Mark> {
+        let stream = self.stream(line)?;
+        let begun = stream.held.iter().chain(&stream.queue).take_while(|op| op.mark.position() <= position);
+        begun.filter(|op| op.kind == Kind::HostFunc).last().map(|op| op.mark)
     }
 
     /// A task has begun: whether it is a function of the program, and that is news to other threads.
