@@ -20,10 +20,12 @@ use crate::touch;
 const FIRST: u32 = 4;
 /// Places of a block that are told apart.
 const PLACES: usize = 64;
-/// Nanoseconds for shutting and opening one run of pages: measured, rounded up. Twice that and more ([`BUSY_RUN`]) when a worker
-/// is about the memory of the process, since the system then waits until its processor has heard of both.
+/// Nanoseconds for shutting and opening one run of pages: measured, rounded up. Several times that ([`BUSY_RUN`]) when a worker
+/// runs meanwhile, since the system then waits twice until its processor has heard of it: while other copies are followed, and
+/// for copies that workers begin at once ([`LONG`]).
 const RUN: u64 = 8000;
-const BUSY_RUN: u64 = 20_000;
+const BUSY_RUN: u64 = 36_000;
+const LONG: usize = 2 << 20;
 /// For each of its pages.
 const PAGE_NS: u64 = 160;
 /// What a copy pays in as a call, and a part of the nanoseconds that its bytes take: a hundredth and a half of a fast copy.
@@ -99,7 +101,7 @@ impl Places {
             return Level::Thorough;
         }
         purse.pay(bytes.len);
-        Level::Light(purse.ends(whole(bytes).len() / PAGE, busy))
+        Level::Light(purse.ends(whole(bytes).len() / PAGE, busy || bytes.len >= LONG))
     }
 }
 
@@ -320,7 +322,7 @@ mod tests {
     #[test]
     fn a_large_copy_pays_for_its_ends() {
         let (mut places, mut purse) = (Places::default(), Purse::default());
-        let copy = Range { start: 0, len: 256 << 20 };
+        let copy = Range { start: 0, len: 1 << 30 };
         for number in 0..20 {
             let wanted = if number < FIRST { Level::Thorough } else { Level::Light(MANY) };
             assert_eq!(places.level(place(3), &copy, &mut purse, false), wanted);
