@@ -11,7 +11,7 @@
 //! Tasks behind it are kept until then. A host that was ordered after a mark forces the model to get there.
 //!
 //! # Order between host threads
-//! A call that has returned is ordered before every call that begins later, on whatever thread ([`Model::shared`]). Every hand-off
+//! A call that has returned is ordered before every call that begins later, on whatever thread ([`hosts`]). Every hand-off
 //! between threads (thread creation and join, mutex, condition variable, semaphore, and also atomics, which no interposer
 //! sees) that a program uses to order two calls implies just that, so no correct program is accused, and nothing need be preloaded.
 //!

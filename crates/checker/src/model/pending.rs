@@ -6,6 +6,8 @@
 //! | writes (to the host) | no access | not covered |
 //! | reads (from the host) | no writes | a checksum when it is added, and another when a host is ordered after it |
 //!
+//! In warn mode this is so for some copies only: [`super::cover`].
+//!
 //! The second checksum is compared unless something else that the model was told of has written to the block meanwhile, or might
 //! have. It is taken when the host is ordered, not when the copy runs: a write that came after the copy had run is found too,
 //! whatever the scheduling.
