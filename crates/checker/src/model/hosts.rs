@@ -1,7 +1,7 @@
 //! Host threads: what lies before their next step, and what others are ordered after.
 //!
 //! A call that returns takes no lock for it: it raises its thread's flag ([`crate::news`]), and who wants to know ([`Model::gather`])
-//! takes over what the thread has done by then. That may be more than had returned; more order is never wrong.
+//! takes over what it has done in calls that have returned. A call that has begun may take over what returned a moment later.
 
 use std::sync::Arc;
 
@@ -20,10 +20,23 @@ pub struct Host {
     /// Something happened at `time`.
     used: bool,
     pub(super) who: u32,
+    /// What has returned is in `clock`, and nobody has taken it over.
+    due: bool,
     flag: &'static Flag,
 }
 
 impl Host {
+    /// The thread acts in a call. What it did in calls that have returned stays apart from that.
+    #[inline]
+    fn act(&mut self, slot: usize) -> Epoch {
+        if self.flag.take() {
+            self.release(slot);
+            self.due = true;
+        }
+        self.used = true;
+        Epoch::host(slot, self.time)
+    }
+
     /// Puts what the thread did into its clock.
     #[inline]
     fn release(&mut self, slot: usize) {
@@ -45,7 +58,8 @@ impl Model {
         let slot = match self.vacant.pop() {
             Some(slot) => slot,
             None => {
-                let host = Host { clock: Arc::default(), time: 1, used: false, who, flag: Flag::leak() };
+                let (clock, flag) = (Arc::default(), Flag::leak());
+                let host = Host { clock, time: 1, used: false, who, due: false, flag };
                 self.hosts.push(host);
                 self.hosts.len() - 1
             }
@@ -105,8 +119,7 @@ impl Model {
             Actor::Host(slot) => {
                 here.news = true;
                 let Some(host) = self.hosts.get_mut(slot) else { return (Epoch::host(slot, 1), 0) };
-                host.used = true;
-                (Epoch::host(slot, host.time), host.who)
+                (host.act(slot), host.who)
             }
             Actor::Task(line) => match self.stream(line) {
                 Some(stream) => (Epoch::task(stream.held_at()), stream.who),
@@ -200,8 +213,14 @@ impl Model {
         }
         self.gathered = version;
         for slot in 0..self.hosts.len() {
-            let Some(host) = self.hosts.get_mut(slot).filter(|host| host.flag.take()) else { continue };
-            host.release(slot);
+            let Some(host) = self.hosts.get_mut(slot) else { continue };
+            let returned = host.flag.take();
+            if returned {
+                host.release(slot);
+            } else if !host.due {
+                continue;
+            }
+            host.due = false;
             if clock::merge(&mut self.shared, &host.clock) && self.pendings.any() {
                 let clock = host.clock.clone();
                 self.settle(&clock);
