@@ -1,179 +1,186 @@
-//! `cargo xtask bench [LETTERS] [--rounds N]`: our rows, the machine's limits and, where it is installed, PoCL, interleaved: for each
-//! letter every peer runs back to back in its own process, so that ratios compare runs that are seconds apart. Prints medians
-//! with ranges, and our ratio to each peer's row of the same name, taken per round. `cargo xtask bench check`: [`check`].
+//! `cargo xtask bench`: our rows, the machine's limits and, where they are installed, PoCL and NumPy, interleaved: for each letter
+//! every program runs back to back in its own process, so that ratios compare runs that are seconds apart. What the ratios have to
+//! be is data, `benches/targets.csv`. How to read the outcome: `docs/performance.md`. `cargo xtask bench check`: [`check`].
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-
-use crate::test::process::{cargo, pass_through, root, target_dir};
-
+mod build;
 mod check;
+mod machine;
+mod report;
+mod rounds;
+mod targets;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::{Deserialize, Serialize};
+
+use crate::test::process::root;
+use machine::Machine;
+use rounds::Round;
+use targets::Target;
 
 type Result<T> = std::result::Result<T, String>;
 
-const LETTERS: &str = "abcdefghijk";
+const USAGE: &str = "usage: cargo xtask bench [LETTERS] [OPTIONS]
+       cargo xtask bench check [--rounds N]     (what the checker costs: the table of docs/checker.md)
+Measures the workloads a to l, all unless LETTERS are given, and judges them by benches/targets.csv.
+  --rounds N    interleaved rounds (7)
+  --all         every row of a target, and our ratio to each peer's row of the same workload
+  --strict      exit 1 when a target is missed
+  --markdown    print what docs/performance.md holds of a run, instead of the tables
+  --json FILE   write rows, rounds, targets and the machine
+  --from FILE   judge and print such a file, and measure nothing";
+
+const LETTERS: &str = "abcdefghijkl";
 const ROUNDS: usize = 7;
 
-/// Workload and variant of a figure, and who made it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Row {
-    workload: String,
-    peer: String,
-    variant: String,
-    unit: String,
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    letters: String,
+    rounds: usize,
+    all: bool,
+    strict: bool,
+    markdown: bool,
+    json: Option<PathBuf>,
+    from: Option<PathBuf>,
 }
 
-type Figures = BTreeMap<Row, f64>;
+impl Options {
+    /// None when help was asked for.
+    fn parse(args: &[String]) -> Result<Option<Options>> {
+        let mut options = Options {
+            letters: String::new(),
+            rounds: ROUNDS,
+            all: false,
+            strict: false,
+            markdown: false,
+            json: None,
+            from: None,
+        };
+        let mut rest = args.iter();
+        let value = |option: &str, rest: &mut std::slice::Iter<String>| {
+            rest.next().cloned().ok_or_else(|| format!("{option} takes a value\n{USAGE}"))
+        };
+        while let Some(arg) = rest.next() {
+            match arg.as_str() {
+                "-h" | "--help" => return Ok(None),
+                "--all" => options.all = true,
+                "--strict" => options.strict = true,
+                "--markdown" => options.markdown = true,
+                "--json" => options.json = Some(value(arg, &mut rest)?.into()),
+                "--from" => options.from = Some(value(arg, &mut rest)?.into()),
+                "--rounds" => {
+                    let count = value(arg, &mut rest)?.parse().ok().filter(|count| *count > 0);
+                    options.rounds = count.ok_or_else(|| format!("--rounds takes a number\n{USAGE}"))?;
+                }
+                text if !text.is_empty() && text.chars().all(|c| LETTERS.contains(c)) => {
+                    options
+                        .letters
+                        .extend(text.chars().filter(|c| !options.letters.contains(*c)).collect::<Vec<_>>());
+                }
+                text => return Err(format!("neither an option nor letters of {LETTERS}: {text}\n{USAGE}")),
+            }
+        }
+        if options.letters.is_empty() {
+            options.letters = LETTERS.to_owned();
+        }
+        Ok(Some(options))
+    }
+}
 
-/// Runs the workloads that `args` name, all by default.
+/// A run: what `--json` writes (with the verdicts, which follow from it) and `--from` reads.
+#[derive(Debug, Serialize, Deserialize)]
+struct Run {
+    machine: Machine,
+    /// The workloads that were asked for.
+    letters: String,
+    /// What could not take part, and why: a peer's name first.
+    left_out: Vec<(String, String)>,
+    rounds: Vec<Round>,
+}
+
+impl Run {
+    /// Drops all but these letters.
+    fn keep(&mut self, letters: &str) {
+        self.letters.retain(|letter| letters.contains(letter));
+        for round in &mut self.rounds {
+            round.markers.retain(|marker| letters.contains(marker.letter));
+            round.figures.retain(|figure| figure.row.workload.starts_with(|letter| letters.contains(letter)));
+        }
+    }
+}
+
+/// Runs the task. Exit code 1 only with `--strict`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     if let Some((first, rest)) = args.split_first()
         && first == "check"
     {
         return check::run(rest);
     }
-    let mut letters = LETTERS.to_owned();
-    let mut rounds = ROUNDS;
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        match arg.as_str() {
-            "--rounds" => {
-                rounds = rest.next().and_then(|n| n.parse().ok()).ok_or("--rounds takes a number")?
-            }
-            text if text.chars().all(|c| LETTERS.contains(c)) => letters = text.to_owned(),
-            text => return Err(format!("no workload '{text}'; valid: letters of {LETTERS}")),
-        }
-    }
-    let peers = build(&root())?;
-    let mut all: Vec<Figures> = Vec::new();
-    for round in 0..rounds {
-        eprintln!("round {} of {rounds}", round + 1);
-        let mut figures = Figures::new();
-        for letter in letters.chars() {
-            for peer in &peers {
-                peer.run(letter, &mut figures)?;
-            }
-        }
-        all.push(figures);
-    }
-    print(&all);
-    Ok(ExitCode::SUCCESS)
-}
-
-struct Peer {
-    program: PathBuf,
-    before: Vec<&'static str>,
-    env: Vec<(&'static str, PathBuf)>,
-}
-
-/// Builds the library and the peers; one that cannot be built here is named and left out.
-fn build(root: &Path) -> Result<Vec<Peer>> {
-    let packages = ["-p", "ascendcl", "-p", "toprope-cli"];
-    if !pass_through(cargo().current_dir(root).args(["build", "--release", "--locked"]).args(packages))? {
-        return Err("the library and the command do not build".into());
-    }
-    let out = target_dir().join("bench");
-    fs::create_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
-    let library = target_dir().join("release");
-    let benches = root.join("benches");
-    let compile = |mut compiler: Command, source: &str, name: &str, more: &[&str]| -> bool {
-        compiler.args(["-O2", "-std=c++17", "-march=native", "-pthread", "-o"]).arg(out.join(name));
-        compiler.arg(benches.join(source)).args(more).status().is_ok_and(|status| status.success())
+    let Some(options) = Options::parse(args)? else {
+        println!("{USAGE}");
+        return Ok(ExitCode::SUCCESS);
     };
-    let plain = || Command::new("g++");
-    let mut mixed = Command::new(library.join("toprope"));
-    mixed.env("CXX", "g++").arg("c++");
-    if !compile(mixed, "acl_bench.cpp", "acl_bench", &[]) {
-        return Err("benches/acl_bench.cpp does not compile (is g++ installed?)".into());
+    let root = root();
+    let targets = targets::read(&root.join("benches/targets.csv"))?;
+    let run = match &options.from {
+        Some(file) => {
+            let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+            let mut run: Run = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?;
+            run.keep(&options.letters);
+            run
+        }
+        None => {
+            let built = build::build(&root, &options.letters)?;
+            let machine = Machine::here(&root, &built);
+            let rounds = rounds::measure(&built.peers, &options.letters, options.rounds)?;
+            Run { machine, letters: options.letters.clone(), left_out: built.left_out, rounds }
+        }
+    };
+    let judged = judge(&targets, &run);
+    if let Some(file) = &options.json {
+        let text = report::json(&run, &judged)?;
+        fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))?;
     }
-    let mut peers = vec![Peer {
-        program: out.join("acl_bench"),
-        before: vec![],
-        env: vec![("LD_LIBRARY_PATH", library)],
-    }];
-    if compile(plain(), "peers/limits_bench.cpp", "limits_bench", &[]) {
-        peers.push(Peer { program: out.join("limits_bench"), before: vec![], env: vec![] });
+    if options.markdown {
+        print!("{}", report::markdown(&run, &judged));
     } else {
-        eprintln!("left out: limits (benches/peers/limits_bench.cpp does not compile here)");
+        print!("{}", report::text(&run, &judged, options.all));
     }
-    if Path::new("/etc/OpenCL/vendors/pocl.icd").exists()
-        && compile(plain(), "peers/pocl_bench.cpp", "pocl_bench", &["-lOpenCL"])
-    {
-        for (label, driver) in [("pocl", "pthread"), ("pocl-basic", "basic")] {
-            peers.push(Peer {
-                program: out.join("pocl_bench"),
-                before: vec![label],
-                env: vec![("POCL_DEVICES", driver.into())],
-            });
-        }
-    } else {
-        eprintln!("left out: PoCL (packages pocl-opencl-icd and ocl-icd-opencl-dev)");
-    }
-    Ok(peers)
+    let missed = judged.iter().any(|(_, verdict)| verdict.missed());
+    Ok(if options.strict && missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-impl Peer {
-    fn run(&self, letter: char, figures: &mut Figures) -> Result<()> {
-        let output = Command::new("timeout")
-            .args(["-k", "2", "60"])
-            .arg(&self.program)
-            .args(&self.before)
-            .arg(letter.to_string())
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .output()
-            .map_err(|e| format!("{}: {e}", self.program.display()))?;
-        if !output.status.success() {
-            let text = String::from_utf8_lossy(&output.stderr);
-            eprintln!("{} {letter}: {} {}", self.program.display(), output.status, text.trim());
-        }
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            if let [peer, workload, variant, value, unit] = line.split('\t').collect::<Vec<_>>()[..]
-                && let Ok(value) = value.parse()
-            {
-                let [workload, peer, variant, unit] = [workload, peer, variant, unit].map(str::to_owned);
-                figures.insert(Row { workload, peer, variant, unit }, value);
-            }
-        }
-        Ok(())
-    }
+type Judged<'a> = Vec<(&'a Target, targets::Verdict)>;
+
+/// The targets of the letters that ran.
+fn judge<'a>(targets: &'a [Target], run: &Run) -> Judged<'a> {
+    let asked = targets.iter().filter(|target| run.letters.contains(target.letter));
+    asked.map(|target| (target, target.judge(run))).collect()
 }
 
-fn print(rounds: &[Figures]) {
-    let mut rows: Vec<&Row> = rounds.iter().flat_map(Figures::keys).collect();
-    rows.sort();
-    rows.dedup();
-    for row in &rows {
-        let values = rounds.iter().filter_map(|figures| figures.get(*row).copied()).collect();
-        println!("{:<26} {:<11} {:<46} {} {}", row.workload, row.peer, row.variant, spread(values), row.unit);
-    }
-    println!("\nours to the peer's row of the same workload, per round:");
-    for ours in rows.iter().filter(|row| row.peer == "toprope") {
-        for peer in rows
-            .iter()
-            .filter(|row| row.peer != "toprope" && row.workload == ours.workload && row.unit == ours.unit)
-        {
-            let ratios: Vec<f64> =
-                rounds.iter().filter_map(|figures| Some(figures.get(*ours)? / figures.get(*peer)?)).collect();
-            println!(
-                "{:<26} {} ÷ {} {}: {}",
-                ours.workload,
-                ours.variant,
-                peer.peer,
-                peer.variant,
-                spread(ratios)
-            );
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Median and range.
-fn spread(mut values: Vec<f64>) -> String {
-    values.sort_by(f64::total_cmp);
-    match values.as_slice() {
-        [] => "-".to_owned(),
-        [first, .., last] => format!("{:.4} [{first:.4} – {last:.4}]", values[values.len() / 2]),
-        [one] => format!("{one:.4}"),
+    fn parse(line: &str) -> Result<Option<Options>> {
+        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_are_read() {
+        let options = parse("ab a c --rounds 3 --strict --json x.json").unwrap().unwrap();
+        assert_eq!((options.letters.as_str(), options.rounds, options.strict), ("abc", 3, true));
+        assert_eq!((options.json, options.all), (Some(PathBuf::from("x.json")), false));
+        assert_eq!(parse("").unwrap().unwrap().letters, LETTERS);
+        assert_eq!(parse("a --help"), Ok(None));
+    }
+
+    #[test]
+    fn slips_are_refused_with_the_usage() {
+        for slip in ["--fast", "m", "--rounds", "--rounds 0", "--rounds x", "--json"] {
+            assert!(parse(slip).unwrap_err().contains("usage: cargo xtask bench"), "{slip}");
+        }
     }
 }

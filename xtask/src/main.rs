@@ -3,7 +3,9 @@
 
 mod abi;
 mod bench;
+mod callgrind;
 mod generate;
+mod growth;
 mod python;
 mod san;
 mod soak;
@@ -21,8 +23,10 @@ const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
   miri   the engine's tests under Miri
   fuzz   random call sequences on the C ABI    (--runs N, --seed N)
   soak   the long random runs                  (--seconds N of each, --seed N)
-  bench  measure, interleaved with peers       ([LETTERS] [--rounds N])
-         what the checker costs: bench check   ([--rounds N])";
+  bench  measure, interleaved with peers       (bench --help)
+         what the checker costs: bench check   ([--rounds N])
+  growth what calls cost as work grows         ([SECTIONS] [--rounds N])
+  callgrind  count instructions per call       (--write: the new baseline)";
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -39,6 +43,8 @@ fn main() -> ExitCode {
         "fuzz" => test::sequences::fuzz(&rest),
         "soak" => soak::run(&rest),
         "bench" => bench::run(&rest),
+        "growth" => growth::run(&rest),
+        "callgrind" => callgrind::run(&rest),
         "" | "help" | "--help" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -4,11 +4,14 @@
 //! users get: what the runtime hands to a program, and does to its memory, is checked at the C boundary.
 //! `thread`: the programs and the library, its standard library included, with ThreadSanitizer; needs a nightly
 //! toolchain with its sources. Each part first proves that the sanitizer is in what it runs.
+//!
+//! Then some programs of tests/misuse are built with each sanitizer and run under the checker, against the library that users get: what
+//! it reports, and its signal handler beside that of the sanitizer.
 
 use crate::test::process::{self, answers, cargo, pass_through, root, target_dir};
 use crate::test::program::{Build, C, CPP, Standard};
 use crate::test::report::{Report, run_all};
-use crate::test::{programs, sequences};
+use crate::test::{misuse, programs, sequences};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
@@ -68,6 +71,11 @@ pub fn run(args: &[String]) -> Result<ExitCode, String> {
     if wanted("thread") {
         part(&THREAD, instrumented_library, filter, &mut report, &mut absent)?;
     }
+    for sanitizer in [&ADDRESS, &THREAD] {
+        if wanted(sanitizer.name) {
+            checked(sanitizer, filter, &mut report, &mut absent)?;
+        }
+    }
     for reason in &absent {
         println!("not run: {reason}");
     }
@@ -118,6 +126,47 @@ fn part(
         job.name = format!("{} {}", sanitizer.name, job.name);
     }
     report.suite(sanitizer.name, &run_all(jobs));
+    Ok(())
+}
+
+/// Programs whose mistakes page protection catches.
+const CHECKED: [&str; 2] = ["host_read_early_download", "host_write_early_refill"];
+
+/// Programs with a sanitizer under the checker.
+fn checked(
+    sanitizer: &Sanitizer,
+    filter: Option<&str>,
+    report: &mut Report,
+    absent: &mut Vec<String>,
+) -> Result<(), String> {
+    let suite = format!("{} checked", sanitizer.name);
+    println!("\n{suite}");
+    let out = target_dir().join("san").join(&suite);
+    if let Err(reason) = compiles_with(sanitizer, &out)? {
+        absent.push(reason);
+        return Ok(());
+    }
+    let mut command = cargo();
+    command.current_dir(root()).args(["build", "--locked", "--release"]);
+    if !pass_through(&mut command)? {
+        return Err("the library and the command do not build".to_owned());
+    }
+    // Unoptimised: the lines are compared.
+    let flags = sanitizer.flags.iter().chain(&["-O0"]).map(|flag| (*flag).to_owned()).collect();
+    let mut env: Vec<(String, String)> =
+        sanitizer.env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    // ThreadSanitizer does not see the order that an uninstrumented library makes.
+    env.iter_mut().filter(|(name, _)| name == "TSAN_OPTIONS").for_each(|(_, value)| {
+        value.push_str(":ignore_noninstrumented_modules=1");
+    });
+    let library = target_dir().join("release");
+    let build = Arc::new(Build { root: root(), library, out, flags, env });
+    let mut jobs = misuse::some(&build, &CHECKED)?;
+    jobs.retain(|job| filter.is_none_or(|filter| job.name.contains(filter)));
+    for job in &mut jobs {
+        job.name = format!("{suite} {}", job.name);
+    }
+    report.suite(&suite, &run_all(jobs));
     Ok(())
 }
 

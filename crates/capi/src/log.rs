@@ -133,8 +133,8 @@ unsafe fn write(
             }
             String::from_utf8_lossy(buffer.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
         };
-        if let Some(range) = gone.then(|| log::abandoned(&message)).flatten() {
-            observer::tell(|o| o.abandoned(range));
+        if let Some((range, next)) = gone.then(|| log::abandoned(&message)).flatten() {
+            observer::tell(|o| o.abandoned(range, next));
         }
         if !wanted {
             return Ok(());

@@ -13,7 +13,7 @@ static TOLD: Mutex<Vec<Range>> = Mutex::new(Vec::new());
 struct Notes;
 
 impl Observer for Notes {
-    fn abandoned(&self, range: Range) {
+    fn abandoned(&self, range: Range, _next: bool) {
         TOLD.lock().unwrap_or_else(|bad| bad.into_inner()).push(range);
     }
 }

@@ -2,25 +2,30 @@
 //!
 //! Locks, in order: the model, which is held while a task is added (so that the model sees tasks in their order, and no end of a task
 //! that it has not seen); the findings, never together with it. What need not be told at once is left for the next one who has the
-//! model's lock ([`news`]): a call takes it once or twice, and a worker seldom. Findings are put into words after the model's lock is given up.
+//! model's lock ([`news`]): a call takes it once or twice, and a worker seldom. Calls are held ([`holds`]) under neither. Findings are put
+//! into words after the model's lock is given up.
 
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::sync::{OnceLock, mpsc};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use toprope_engine::memory::Block;
 use toprope_engine::queue::Mark;
 use toprope_runtime::handle::Kind;
-use toprope_runtime::observer::{self, Enqueued, Home, Observer, Range};
+use toprope_runtime::observer::{self, Enqueued, Home, Observer, Range, Waiting};
 use toprope_runtime::{Api, Error};
 
 use crate::finding::{Finding, Findings, print};
 use crate::here::{self, Here};
-use crate::model::Model;
+use crate::model::{Model, holds};
 use crate::news::{self, HELD};
 use crate::settings::{Mode, Settings};
 use crate::suppress::Suppressions;
-use crate::{judge, output, rule, site, touch};
+use crate::{judge, output, rule, site, touch, watcher};
+
+/// The status of a process that is ended because it would wait for ever.
+const STUCK: i32 = 97;
 
 /// The process's checker.
 struct Checker {
@@ -64,12 +69,69 @@ extern "C" fn at_exit() {
         return;
     }
     work(judge::at_exit);
+    summarise(checker);
+}
+
+fn summarise(checker: &Checker) {
     let findings = checker.findings.lock();
     print(&findings.summary(checker.settings.mode));
     if let Some(path) = &checker.settings.report
         && let Err(line) = output::write(path, &findings)
     {
         print(&format!("toprope: TOPROPE_REPORT: {line}\n"));
+    }
+}
+
+/// What the watcher found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The program will never go on.
+    Certain,
+    /// On a card it would not; here the runtime gives up at last.
+    GivenUp,
+    /// It may.
+    Perhaps,
+}
+
+/// How long a wait may last before it is told of.
+pub fn patience() -> Duration {
+    CHECKER.get().map_or(Duration::MAX, |checker| checker.settings.patience)
+}
+
+/// Looks at the model, on a thread that makes no calls. What streams have noted is taken over first: nobody else may ever do so.
+pub fn read<R>(look: impl FnOnce(&Model) -> R) -> Option<R> {
+    let checker = CHECKER.get()?;
+    let (seen, out) = {
+        let mut model = checker.model.lock();
+        model.collect();
+        (look(&model), std::mem::take(&mut model.out))
+    };
+    if !out.is_empty() {
+        report(checker, out);
+    }
+    Some(seen)
+}
+
+/// The watcher's finding. Under `strict` one that is certain ends the process: nothing else ever would, and a test run must not
+/// hang.
+pub fn stuck(finding: Finding, verdict: Verdict) {
+    let Some(checker) = CHECKER.get() else { return };
+    let counts = checker.findings.lock().add(finding, &checker.settings, &checker.suppressions);
+    if verdict == Verdict::Certain && counts && checker.settings.mode == Mode::Strict {
+        summarise(checker);
+        // Nothing of the program runs again, but for what it has printed and not yet written out. A thread that waits may hold
+        // the lock of a file, so this is not waited for for long.
+        let (flushed, wait) = mpsc::channel();
+        let flush = move || {
+            // SAFETY: null stands for all files.
+            unsafe { libc::fflush(std::ptr::null_mut()) };
+            let _ = flushed.send(());
+        };
+        if toprope_engine::thread::detached("toprope-flush".to_owned(), flush) {
+            let _ = wait.recv_timeout(Duration::from_millis(500));
+        }
+        // SAFETY: ends the process; no handler of the program is run, which could wait as well.
+        unsafe { libc::_exit(STUCK) };
     }
 }
 
@@ -142,10 +204,25 @@ impl Observer for Ears {
         } else if touch::waiting() {
             work(|_, _| {});
         }
-        let publishes = here::with(|here| {
+        let told = here::with(|here| {
             here.about = 0;
             here.holds_up = false;
-            here.fresh = false;
+            if api != Api::aclAppLog {
+                here.gone.clear();
+            }
+            let new = std::mem::take(&mut here.fresh) && here.slot.is_none() && here.task.is_none();
+            (new, std::mem::take(&mut here.hold))
+        });
+        let (new, hold) = told.unwrap_or_default();
+        if new {
+            // A thread whose calls have nothing to tell has a name in reports, too.
+            work(|model, here| _ = model.actor(here));
+        }
+        if hold {
+            // What it touched is known, and that it has returned is not.
+            std::thread::sleep(holds::HOLD);
+        }
+        let publishes = here::with(|here| {
             if here.news && here.task.is_some() {
                 return true;
             }
@@ -181,6 +258,10 @@ impl Observer for Ears {
 
     fn enqueued(&self, task: &Enqueued<'_>) {
         work(|model, here| model.enqueue(here, task, &mut || task.mark));
+    }
+
+    fn abandoned(&self, range: Range, next: bool) {
+        work(|model, here| model.abandoned(here, range, next));
     }
 
     fn about(&self, notify: u64) {
@@ -245,6 +326,18 @@ impl Observer for Ears {
 
     fn host_ordered(&self, mark: Mark) {
         work(|model, here| model.host_ordered(here, mark));
+    }
+
+    fn waiting(&self, what: &Waiting<'_>) {
+        if !child() {
+            watcher::waiting(what);
+        }
+    }
+
+    fn waited(&self) {
+        if !child() {
+            watcher::waited();
+        }
     }
 
     fn allocated(&self, block: &Block) {

@@ -106,19 +106,19 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Takes a finding in, and prints it if it is new.
-    pub fn add(&mut self, finding: Finding, settings: &Settings, suppressions: &Suppressions) {
+    /// Takes a finding in, and prints it if it is new. Whether it is to be reported.
+    pub fn add(&mut self, finding: Finding, settings: &Settings, suppressions: &Suppressions) -> bool {
         let sites: Vec<Site> = finding.sides.iter().map(|side| side.site).collect();
         // Without a place the words must tell findings apart.
         let nowhere = sites.iter().all(|site| *site == Site::NONE);
         let key = (finding.rule.id, sites, nowhere.then(|| finding.text.clone()));
         if let Some(kept) = self.seen.get(&key).and_then(|index| self.all.get_mut(*index)) {
             kept.times += 1;
-            return;
+            return !kept.suppressed;
         }
         if self.all.len() >= MOST {
             self.dropped += 1;
-            return;
+            return true;
         }
         let frames: Vec<Vec<Frame>> = finding.sides.iter().map(|side| symbol::resolve(side.site)).collect();
         let suppressed = suppressions.cover(finding.rule.id, &frames);
@@ -131,6 +131,7 @@ impl Findings {
         }
         self.seen.insert(key, self.all.len());
         self.all.push(kept);
+        !suppressed
     }
 
     /// All of them, in the order in which they were found.

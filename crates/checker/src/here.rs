@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
 use toprope_runtime::Api;
+use toprope_runtime::observer::Range;
 
 use crate::news::Flag;
 use crate::site::Site;
@@ -36,6 +37,8 @@ pub struct Here {
     pub news: bool,
     /// Where that is said.
     pub flag: Option<&'static Flag>,
+    /// The call is to be held before it returns ([`crate::model::holds`]).
+    pub hold: bool,
     /// The notify that the next task is about.
     pub about: u64,
     /// The next callback holds its stream up.
@@ -44,6 +47,8 @@ pub struct Here {
     pub device: Option<u16>,
     /// The current context, 0 if there is none.
     pub context: u64,
+    /// Memory of objects that are gone, which this thread's next call may name.
+    pub gone: Vec<Range>,
 }
 
 impl Here {
@@ -64,6 +69,7 @@ impl Drop for Leaver {
     fn drop(&mut self) {
         let slot = with(|here| {
             here.calls = Vec::new();
+            here.gone = Vec::new();
             here.slot.take()
         });
         crate::site::forget();
@@ -85,10 +91,12 @@ thread_local! {
             seen: 0,
             news: false,
             flag: None,
+            hold: false,
             about: 0,
             holds_up: false,
             device: None,
             context: 0,
+            gone: Vec::new(),
         }))
     };
 }

@@ -16,6 +16,7 @@ pub fn refused(model: &mut Model, here: &mut Here, api: Api, error: &Error) {
     let call = Call { api: Some(api), ..call };
     let found = rule::out_of_range::refused(&call, error)
         .or_else(|| rule::misaligned::refused(&call, error))
+        .or_else(|| rule::alias_attributes::refused(&call, error))
         .or_else(|| rule::alias_in_copy::refused(&call, error))
         .or_else(|| rule::wrong_context::refused(model, &call, error));
     model.out.extend(found);

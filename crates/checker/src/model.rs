@@ -21,9 +21,12 @@
 //! What host code itself does to memory is seen by page protection and checksums: [`pending`].
 
 pub mod cover;
+pub mod gone;
+pub mod holds;
 pub mod hosts;
 pub mod names;
 pub mod objects;
+pub mod parts;
 pub mod pending;
 pub mod streams;
 
@@ -47,9 +50,11 @@ use crate::rule;
 use crate::shadow::{Access, Conflict, Shadow};
 use crate::site::Site;
 use crate::traits;
+use holds::Holds;
 use hosts::Host;
 use names::Names;
 use objects::{Numbers, Objects};
+use parts::{Part, Parts, Rounding};
 use pending::{Pendings, Writes};
 use streams::{Kind, Op, Stream};
 
@@ -67,6 +72,10 @@ pub struct Living {
     pub shadow: Shadow,
     /// The call that made it.
     pub born: Call,
+    /// It lived when the library was finalized.
+    pub outlives: bool,
+    /// The parts that it is used in, if they are looked at.
+    pub parts: Parts,
     /// Writes to it, if it is host memory.
     pub writes: Writes,
 }
@@ -107,6 +116,8 @@ pub struct Model {
     pub names: Names,
     /// Copies of host memory that no host is ordered after.
     pub pendings: Pendings,
+    /// Calls that were held for others to come.
+    pub holds: Holds,
     /// The devices' addresses of registered memory, and where they lead.
     aliases: BTreeMap<usize, u64>,
     /// Findings that are not reported yet.
@@ -117,12 +128,16 @@ pub struct Model {
     pub generation: u8,
     /// Every copy is watched thoroughly ([`cover`]).
     strict: bool,
+    /// The room that parts of a block need, if the rule `sub-division` was asked for.
+    pub rounding: Option<Rounding>,
 }
 
 impl Default for Model {
     fn default() -> Model {
         let profile = Profile::resolve(&Request::from_env()).ok();
+        let divides = |profile: &&Profile| profile.check_rules.contains(&rule::sub_division::RULE.id);
         Model {
+            rounding: profile.as_ref().filter(divides).map(Rounding::of),
             blocks: Blocks::default(),
             streams: Vec::new(),
             lines: Numbers::default(),
@@ -136,6 +151,7 @@ impl Default for Model {
             objects: Objects::default(),
             names: Names::default(),
             pendings: Pendings::default(),
+            holds: Holds::default(),
             aliases: BTreeMap::new(),
             out: Vec::new(),
             one_memory: profile.as_ref().is_some_and(|profile| profile.form == Form::RootComplex),
@@ -143,6 +159,19 @@ impl Default for Model {
             generation: profile.map_or(9, |profile| profile.generation),
         }
     }
+}
+
+/// What a call met where it touched memory.
+#[derive(Default)]
+struct Touched {
+    /// Some of it is followed.
+    known: bool,
+    /// Some of it is host memory in which copies may be followed.
+    host: bool,
+    /// Some of it is in no block: pageable memory.
+    strange: bool,
+    /// A call of another host thread that it would be in conflict with if the two overlapped in time.
+    near: Option<Access>,
 }
 
 /// Who touches memory, and when.
@@ -169,7 +198,8 @@ impl Model {
         }
         let never_written = matches!(block.owner, Owner::Device(_)) && !self.one_memory;
         let shadow = Shadow::new(block.usable, !never_written);
-        self.blocks.insert(Living { block: *block, shadow, born, writes: Writes::default() });
+        let (parts, writes) = (Parts::default(), Writes::default());
+        self.blocks.insert(Living { block: *block, shadow, born, outlives: false, parts, writes });
         self.objects.reborn(block.base);
     }
 
@@ -243,8 +273,13 @@ impl Model {
         let (_, site) = here.call();
         let toucher = Toucher { epoch, api, site, who, device: here.device };
         judge::copies::done_now(self, &toucher.call(), reads, writes);
-        if self.touch(&toucher, &clock, reads, writes) {
+        self.uses_gone(here, &toucher.call(), reads, writes);
+        let touched = self.touch(&toucher, &clock, reads, writes);
+        if touched.host {
             self.wrote(writes);
+        }
+        if let Actor::Host(_) = actor {
+            here.hold |= self.worth_holding(here, site, &touched);
         }
         if !self.words.is_empty() {
             let clock = self.release(actor);
@@ -261,10 +296,10 @@ impl Model {
         }
     }
 
-    /// Looks at what is read and written, and notes it. Whether some of it is host memory that copies may be followed in.
-    fn touch(&mut self, toucher: &Toucher, clock: &Clock, reads: &[Range], writes: &[Range]) -> bool {
+    /// Looks at what is read and written, and notes it.
+    fn touch(&mut self, toucher: &Toucher, clock: &Clock, reads: &[Range], writes: &[Range]) -> Touched {
+        let mut touched = Touched::default();
         judge::copies::both(self, &toucher.call(), toucher.device, reads, writes);
-        let mut host = false;
         let mut conflicts = Vec::new();
         for (ranges, writing) in [(reads, false), (writes, true)] {
             for range in ranges {
@@ -275,20 +310,38 @@ impl Model {
                     who: toucher.who,
                 };
                 let place = self.blocks.find(range.start);
-                let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else { continue };
-                host |= pending::is_host(living.block.owner);
+                let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else {
+                    touched.strange = true;
+                    continue;
+                };
+                touched.host |= pending::is_host(living.block.owner);
                 let base = living.block.base;
                 let start = range.start - base;
                 let end = start.saturating_add(range.len).min(living.block.usable);
                 if start >= end {
                     continue;
                 }
-                if writing {
-                    living.shadow.write(start..end, access, clock, &mut conflicts);
+                let near = if writing {
+                    living.shadow.write(start..end, access, clock, &mut conflicts)
                 } else {
-                    living.shadow.read(start..end, access, clock, &mut conflicts);
+                    living.shadow.read(start..end, access, clock, &mut conflicts)
+                };
+                if let Some(rounding) = &self.rounding
+                    && ranges.len() == 1
+                {
+                    let part = Part { start, len: end - start, access, wrote: writing };
+                    let crowded = living.parts.add(&living.block, rounding, part);
+                    let found = crowded.map(|crowded| {
+                        rule::sub_division::finding(&self.names, &living.block, &living.born, &crowded)
+                    });
+                    self.out.extend(found);
                 }
+                touched.known = true;
+                touched.near = touched.near.or(near);
                 for conflict in conflicts.drain(..) {
+                    if conflict.earlier.epoch.is_host() && access.epoch.is_host() {
+                        self.holds.found(conflict.earlier.site, access.site);
+                    }
                     let both = (conflict.at.max(start), (conflict.at + conflict.len).min(end));
                     let found = judge::race::Race {
                         earlier: conflict.earlier,
@@ -299,7 +352,7 @@ impl Model {
                         len: both.1.saturating_sub(both.0),
                         base,
                     };
-                    self.out.extend(judge::race::finding(
+                    self.out.push(judge::race::finding(
                         &self.streams,
                         &self.names,
                         &living.block,
@@ -309,7 +362,7 @@ impl Model {
                 }
             }
         }
-        host
+        touched
     }
 
     /// A task is added.
@@ -328,6 +381,12 @@ impl Model {
         }
         let actor = self.actor(here);
         let (_, site) = here.call();
+        if !here.gone.is_empty()
+            && let Some(who) = self.stream(line).map(|stream| stream.who)
+        {
+            let call = Call { api: Some(task.api), site, who };
+            self.uses_gone(here, &call, task.reads, task.writes);
+        }
         let Some(stream) = self.stream_mut(line) else { return };
         stream.last = mark;
         stream.last_call = (task.api, site);
@@ -359,10 +418,12 @@ impl Model {
     /// Runs a task that was kept.
     fn kept(&mut self, line: usize, op: &Op) {
         // A block that was freed meanwhile was reported then; who lives there now is not touched.
-        let alive =
-            |range: &&Range| op.serial(range.start) == self.around(range.start).map(|l| l.block.serial);
-        let reads: Vec<Range> = op.reads.iter().filter(alive).copied().collect();
-        let writes: Vec<Range> = op.writes.iter().filter(alive).copied().collect();
+        let mut serials = op.serials.iter().map(|(_, serial)| *serial);
+        let mut alive = |range: &&Range| {
+            serials.next().flatten() == self.around(range.start).map(|living| living.block.serial)
+        };
+        let reads: Vec<Range> = op.reads.iter().filter(&mut alive).copied().collect();
+        let writes: Vec<Range> = op.writes.iter().filter(&mut alive).copied().collect();
         self.access(line, op.mark, op.api, op.site, &reads, &writes);
     }
 
@@ -373,7 +434,8 @@ impl Model {
         let (who, device) = (stream.who, Some(stream.home.device));
         let toucher = Toucher { epoch: Epoch::task(mark), api, site, who, device };
         judge::copies::queued(self, &toucher.call(), reads, writes);
-        if self.touch(&toucher, &clock, reads, writes) {
+        let touched = self.touch(&toucher, &clock, reads, writes);
+        if touched.host || touched.strange {
             self.pend(line, mark, &toucher.call(), reads, writes);
         }
         if !self.words.is_empty() {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Tasks that are waited for until the engine says that they are done. Nothing is noted while there are none.
 pub static HELD: AtomicUsize = AtomicUsize::new(0);
-/// What makes workers tell at once: copies of host memory that are followed ([`crate::model::pending`]), kept tasks that will be,
+/// What makes workers tell at once: copies of pinned or registered memory that are followed ([`crate::model::pending`]), kept tasks that will be,
 /// and tasks that are kept or hold their stream up and are no functions of the program.
 pub static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
 

@@ -3,11 +3,14 @@
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use toprope_runtime::profile::Check;
 pub use toprope_runtime::profile::Check as Mode;
 
-/// `TOPROPE_CHECK`, `TOPROPE_REPORT`, `TOPROPE_SUPPRESS`.
+use crate::finding::print;
+
+/// `TOPROPE_CHECK`, `TOPROPE_REPORT`, `TOPROPE_SUPPRESS`, `TOPROPE_CHECK_PATIENCE`.
 #[derive(Debug)]
 pub struct Settings {
     /// Whether to check at all.
@@ -16,9 +19,14 @@ pub struct Settings {
     pub report: Option<PathBuf>,
     /// The file with suppressions.
     pub suppress: Option<PathBuf>,
+    /// How long a wait that another thread of the program may end is not told of.
+    pub patience: Duration,
     /// The file that tells `toprope run --check strict` that something was found ([`NOTE`]).
     note: Option<PathBuf>,
 }
+
+/// The variable that says how long a wait may last, in milliseconds.
+const PATIENCE: &str = "TOPROPE_CHECK_PATIENCE";
 
 /// The variable by which `toprope run` names a file; the library writes a byte to it with every finding that counts.
 pub const NOTE: &str = "TOPROPE_CHECK_NOTE";
@@ -28,8 +36,13 @@ impl Settings {
     pub fn from_env() -> Settings {
         let get = |name: &str| std::env::var_os(name).filter(|text: &OsString| !text.is_empty());
         let mode = get("TOPROPE_CHECK").and_then(|text| Check::parse(text.to_str()?)).unwrap_or(Check::Off);
+        let patience = get(PATIENCE).map(|text| text.to_str().and_then(|text| text.parse().ok()));
+        if mode != Mode::Off && patience == Some(None) {
+            print(&format!("toprope: {PATIENCE}: wanted is a number of milliseconds; it is 10000\n"));
+        }
         Settings {
             mode,
+            patience: Duration::from_millis(patience.flatten().unwrap_or(10_000)),
             report: get("TOPROPE_REPORT").map(PathBuf::from),
             suppress: get("TOPROPE_SUPPRESS").map(PathBuf::from),
             note: get(NOTE).map(PathBuf::from),

@@ -99,11 +99,20 @@ impl Shadow {
         inside.filter(|known| !known.written).map(|known| known.start.max(range.start)).next()
     }
 
-    /// Notes a read. `clock` is what lies before it.
-    pub fn read(&mut self, range: Range<usize>, access: Access, clock: &Clock, out: &mut Vec<Conflict>) {
+    /// Notes a read. `clock` is what lies before it. Tells of an access that it would clash with if it came a little earlier: see
+    /// [`near`].
+    pub fn read(
+        &mut self,
+        range: Range<usize>,
+        access: Access,
+        clock: &Clock,
+        out: &mut Vec<Conflict>,
+    ) -> Option<Access> {
         let places = self.places(&range);
+        let mut missed = None;
         for known in self.ranges.get_mut(places.clone()).into_iter().flatten() {
             let hull = known.start..known.end;
+            missed = missed.or(known.write.filter(|write| near(write, &access)));
             clash(known.write.filter(|write| !before(write, &access, clock)), true, hull, out);
             known.reads.retain(|read| !before(read, &access, clock));
             if known.reads.len() >= READERS {
@@ -116,13 +125,23 @@ impl Shadow {
             self.unite(places);
         }
         self.bound();
+        missed
     }
 
-    /// Notes a write.
-    pub fn write(&mut self, range: Range<usize>, access: Access, clock: &Clock, out: &mut Vec<Conflict>) {
+    /// Notes a write; the rest is as with [`Shadow::read`].
+    pub fn write(
+        &mut self,
+        range: Range<usize>,
+        access: Access,
+        clock: &Clock,
+        out: &mut Vec<Conflict>,
+    ) -> Option<Access> {
         let places = self.places(&range);
+        let mut missed = None;
         for known in self.ranges.get(places.clone()).into_iter().flatten() {
             let hull = known.start..known.end;
+            missed =
+                missed.or(known.write.iter().chain(&known.reads).copied().find(|old| near(old, &access)));
             clash(known.write.filter(|write| !before(write, &access, clock)), true, hull.clone(), out);
             for read in known.reads.iter().filter(|read| !before(read, &access, clock)) {
                 clash(Some(*read), false, hull.clone(), out);
@@ -138,6 +157,7 @@ impl Shadow {
             self.ranges.drain(places.start + 1..places.end);
         }
         self.bound();
+        missed
     }
 
     /// Everything that touched the block and is not ordered before `clock`.
@@ -241,6 +261,11 @@ impl Shadow {
 fn before(earlier: &Access, new: &Access, clock: &Clock) -> bool {
     let own = earlier.epoch.is_host() == new.epoch.is_host() && earlier.epoch.line() == new.epoch.line();
     (own && earlier.epoch.time() <= new.epoch.time()) || clock.covers(earlier.epoch)
+}
+
+/// Whether both are calls of host threads, and not of one: had they overlapped in time, they would clash.
+fn near(earlier: &Access, new: &Access) -> bool {
+    earlier.epoch.is_host() && new.epoch.is_host() && earlier.who != new.who
 }
 
 /// Lists a conflict, once for each earlier access.

@@ -4,6 +4,9 @@
 //! the stack where the return addresses stood. When the same addresses stand in the same places, counted from the stack
 //! pointer, the stack is the same: comparing them is a few loads. Only places between the stack pointer and the end of
 //! the thread's stack are looked at.
+//!
+//! A call that Python code makes has the lines of the script in its place ([`crate::python`]); the interpreter's frames are left
+//! out there, so that the same lines are the same place.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,6 +15,8 @@ use std::sync::OnceLock;
 
 use parking_lot::Mutex;
 use toprope_runtime::Api;
+
+use crate::python::{self, Part};
 
 /// Where a call was made. Copies cost nothing; [`frames`] tells what is behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +28,7 @@ impl Site {
 }
 
 /// Frames of the program that are kept.
-const DEPTH: usize = 24;
+pub const DEPTH: usize = 24;
 /// Frames that are looked at, the library's own included.
 const WALK: usize = 64;
 /// Traces of one function that a thread keeps at hand.
@@ -31,11 +36,40 @@ const AT_HAND: usize = 16;
 /// Traces of a process; calls from places beyond that many are reported without their place.
 const MOST: usize = 1 << 20;
 
+/// What is behind a place, innermost first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Trace {
+    /// Return addresses.
+    Frames(Box<[usize]>),
+    /// Numbers of Python lines.
+    Lines {
+        /// What these called, which made the call: a C++ extension, say.
+        before: Site,
+        /// The lines.
+        lines: Box<[u32]>,
+        /// What called these, or lies between them.
+        after: Site,
+    },
+}
+
 /// All traces of the process.
 #[derive(Default)]
 struct Traces {
-    numbers: HashMap<Box<[usize]>, u32>,
-    all: Vec<Box<[usize]>>,
+    numbers: HashMap<Trace, u32>,
+    all: Vec<Trace>,
+}
+
+/// A place, and what to make of it if Python code led to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place {
+    /// The place itself.
+    pub site: Site,
+    /// The frames below the interpreter's.
+    pub before: Site,
+    /// Other frames that are not the interpreter's.
+    pub after: Site,
+    /// Nothing but ctypes, cffi or the module `acl` lies between the interpreter and the call.
+    pub straight: bool,
 }
 
 static TRACES: OnceLock<Mutex<Traces>> = OnceLock::new();
@@ -44,7 +78,7 @@ static TRACES: OnceLock<Mutex<Traces>> = OnceLock::new();
 struct Seen {
     /// Offset from the stack pointer, and the return address that stands there.
     slots: Box<[(usize, usize)]>,
-    site: Site,
+    place: Place,
 }
 
 #[derive(Default)]
@@ -62,10 +96,12 @@ thread_local! {
 #[inline(never)]
 pub fn capture(api: Api) -> Site {
     let sp = stack_pointer();
-    MINE.try_with(|mine| mine.try_borrow_mut().ok().map(|mut mine| mine.find(api, sp)))
+    let place = MINE
+        .try_with(|mine| mine.try_borrow_mut().ok().map(|mut mine| mine.find(api, sp)))
         .ok()
         .flatten()
-        .unwrap_or(Site::NONE)
+        .unwrap_or_default();
+    python::refine(&place)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -86,22 +122,23 @@ fn stack_pointer() -> usize {
 /// Gives back what the thread keeps.
 pub fn forget() {
     let _ = MINE.try_with(|mine| mine.try_borrow_mut().map(|mut mine| mine.seen = Vec::new()));
+    python::forget();
 }
 
 impl Mine {
     #[inline]
-    fn find(&mut self, api: Api, sp: usize) -> Site {
+    fn find(&mut self, api: Api, sp: usize) -> Place {
         let index = api as usize;
         if let Some(seen) = self.seen.get(index)
             && let Some(place) = seen.iter().position(|seen| self.same(seen, sp))
         {
-            let site = seen.get(place).map_or(Site::NONE, |seen| seen.site);
+            let found = seen.get(place).map_or(Place::default(), |seen| seen.place);
             if place != 0
                 && let Some(seen) = self.seen.get_mut(index)
             {
                 seen.swap(0, place);
             }
-            return site;
+            return found;
         }
         self.walk(index, sp)
     }
@@ -117,7 +154,7 @@ impl Mine {
     }
 
     #[cold]
-    fn walk(&mut self, index: usize, sp: usize) -> Site {
+    fn walk(&mut self, index: usize, sp: usize) -> Place {
         if self.stack_end == 0 {
             self.stack_end = stack_end().unwrap_or(1);
         }
@@ -144,46 +181,91 @@ impl Mine {
             }
             frames.len() < DEPTH && walked < WALK
         });
-        let site = number(frames.into_boxed_slice());
+        python::look();
+        let place = sort(frames);
         if certain && !slots.is_empty() {
             if self.seen.len() <= index {
                 self.seen.resize_with(index + 1, Vec::new);
             }
             if let Some(seen) = self.seen.get_mut(index) {
                 seen.truncate(AT_HAND - 1);
-                seen.insert(0, Seen { slots: slots.into_boxed_slice(), site });
+                seen.insert(0, Seen { slots: slots.into_boxed_slice(), place });
             }
         }
-        site
+        place
     }
+}
+
+/// A place by its frames, with those of the interpreter taken out if Python is there.
+fn sort(frames: Vec<usize>) -> Place {
+    let parts: Vec<Part> = frames.iter().map_while(|address| python::part(*address)).collect();
+    let with = |wanted: &mut dyn FnMut(usize, Part) -> bool| -> Site {
+        let kept = frames.iter().zip(&parts).enumerate().filter(|(index, (_, part))| wanted(*index, **part));
+        number(Trace::Frames(kept.map(|(_, (address, _))| *address).collect()))
+    };
+    let doors = parts.iter().take_while(|part| **part == Part::Door).count();
+    let straight = doors != 0 && parts.get(doors) == Some(&Part::Interpreter);
+    let first = parts.iter().position(|part| matches!(part, Part::Door | Part::Interpreter));
+    let first = first.unwrap_or(parts.len());
+    // What starts programs and threads, and what called that, nobody wrote.
+    let last = parts.iter().rposition(|part| *part == Part::Interpreter).unwrap_or(0);
+    let started = parts.iter().skip(last).position(|part| *part == Part::System);
+    let end = started.map_or(parts.len(), |place| last + place);
+    let before = with(&mut |index, part| part == Part::Program && index < first);
+    let after = with(&mut |index, part| part == Part::Program && (first..end).contains(&index));
+    Place { site: number(Trace::Frames(frames.into_boxed_slice())), before, after, straight }
 }
 
 /// The place with these return addresses, innermost first.
 pub fn of(frames: &[usize]) -> Site {
-    number(frames.iter().copied().filter(|address| *address > 1 && !own(*address)).take(DEPTH).collect())
+    let kept = frames.iter().copied().filter(|address| *address > 1 && !own(*address)).take(DEPTH);
+    number(Trace::Frames(kept.collect()))
 }
 
-fn number(frames: Box<[usize]>) -> Site {
-    if frames.is_empty() {
+/// The place of a call that Python lines lead to.
+pub fn with_lines(before: Site, lines: Box<[u32]>, after: Site) -> Site {
+    number(Trace::Lines { before, lines, after })
+}
+
+fn number(trace: Trace) -> Site {
+    if matches!(&trace, Trace::Frames(frames) if frames.is_empty()) {
         return Site::NONE;
     }
     let mut traces = TRACES.get_or_init(Mutex::default).lock();
-    if let Some(number) = traces.numbers.get(&frames) {
+    if let Some(number) = traces.numbers.get(&trace) {
         return Site(*number);
     }
     if traces.all.len() >= MOST {
         return Site::NONE;
     }
-    traces.all.push(frames.clone());
+    traces.all.push(trace.clone());
     let number = traces.all.len() as u32;
-    traces.numbers.insert(frames, number);
+    traces.numbers.insert(trace, number);
     Site(number)
 }
 
-/// The return addresses behind a place, innermost first.
-pub fn frames(site: Site) -> Vec<usize> {
-    let Some(index) = (site.0 as usize).checked_sub(1) else { return Vec::new() };
-    TRACES.get_or_init(Mutex::default).lock().all.get(index).map_or_else(Vec::new, |frames| frames.to_vec())
+/// What is behind a place; None for [`Site::NONE`].
+pub fn trace(site: Site) -> Option<Trace> {
+    let index = (site.0 as usize).checked_sub(1)?;
+    TRACES.get_or_init(Mutex::default).lock().all.get(index).cloned()
+}
+
+/// Where the object file around an address begins, and its path; 0 and empty if there is none.
+pub fn object(address: usize) -> (usize, String) {
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address may be asked for; the structure is of plain pointers, and the loader's path a text.
+    unsafe {
+        if libc::dladdr(address as *const libc::c_void, info.as_mut_ptr()) == 0 {
+            return (0, String::new());
+        }
+        let info = info.assume_init();
+        let path = if info.dli_fname.is_null() {
+            String::new()
+        } else {
+            std::ffi::CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned()
+        };
+        (info.dli_fbase as usize, path)
+    }
 }
 
 /// One past the last byte of this thread's stack.
@@ -269,7 +351,7 @@ mod tests {
         let other = here(Api::aclrtMalloc);
         let deep: Vec<Site> = (0..3).map(|_| deeper(Api::aclrtMalloc)).collect();
         assert!(other != all[0] && deep[0] != all[0] && deep[0] != other && deep[1] == deep[2]);
-        assert!(frames(deep[0]).len() > 1);
+        assert!(matches!(trace(deep[0]), Some(Trace::Frames(frames)) if frames.len() > 1));
         let elsewhere = std::thread::spawn(|| here(Api::aclrtMalloc)).join().unwrap();
         assert!(elsewhere != all[0]);
     }

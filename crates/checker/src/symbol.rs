@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use parking_lot::Mutex;
 
-use crate::site::{self, Site};
+use crate::python;
+use crate::site::{self, Site, Trace};
 
 /// One frame of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,21 +33,36 @@ impl fmt::Display for Frame {
     }
 }
 
-/// The frames of a place, innermost first, up to `main`.
+/// The frames of a place, innermost first.
 pub fn resolve(site: Site) -> Vec<Frame> {
     static KNOWN: OnceLock<Mutex<HashMap<Site, Vec<Frame>>>> = OnceLock::new();
     let known = KNOWN.get_or_init(Mutex::default);
     if let Some(frames) = known.lock().get(&site) {
         return frames.clone();
     }
+    let frames = match site::trace(site) {
+        None => Vec::new(),
+        Some(Trace::Frames(addresses)) => machine(&addresses),
+        Some(Trace::Lines { before, lines, after }) => {
+            let lines = lines.iter().filter_map(|number| python::line(*number));
+            let lines =
+                lines.map(|python::Line { function, file, line }| Frame { function, file, line, address: 0 });
+            resolve(before).into_iter().chain(lines).chain(resolve(after)).collect()
+        }
+    };
+    known.lock().insert(site, frames.clone());
+    frames
+}
+
+/// Return addresses as frames, up to `main`.
+fn machine(addresses: &[usize]) -> Vec<Frame> {
     let mut frames = Vec::new();
-    for address in site::frames(site) {
-        one(address, &mut frames);
+    for address in addresses {
+        one(*address, &mut frames);
     }
     if let Some(main) = frames.iter().position(|frame| frame.function == "main") {
         frames.truncate(main + 1);
     }
-    known.lock().insert(site, frames.clone());
     frames
 }
 

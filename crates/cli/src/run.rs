@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::{env, fs};
 
-use toprope_runtime::profile::{Profile, Request};
+use toprope_runtime::profile::{Check as Mode, Profile, Request};
 
 use crate::{Refused, sdk};
 
@@ -49,6 +49,10 @@ pub struct Args {
     /// Look for ordering and lifetime mistakes: off, warn (report) or strict (also end with status 97) [env: TOPROPE_CHECK] [default: off]
     #[arg(long, value_name = "off|warn|strict")]
     check: Option<String>,
+    /// Look for breaches of these rules too, which right programs may commit: a list with commas. The only one is sub-division
+    /// [env: TOPROPE_CHECK_RULES] [default: none]
+    #[arg(long, value_name = "RULES")]
+    check_rules: Option<String>,
     /// Write the findings to a file at exit: JSON, or SARIF if it ends in .sarif [env: TOPROPE_REPORT]
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -143,6 +147,7 @@ impl Start {
             device_memory: or(&args.device_memory, from_env.device_memory),
             guard: or(&args.guard, from_env.guard),
             check: or(&args.check, from_env.check),
+            check_rules: or(&args.check_rules, from_env.check_rules),
             seed: or(&args.seed, from_env.seed),
             soc: from_env.soc,
             log: from_env.log,
@@ -155,9 +160,13 @@ impl Start {
             ("TOPROPE_DEVICE_MEMORY", &args.device_memory),
             ("TOPROPE_GUARD", &args.guard),
             ("TOPROPE_CHECK", &args.check),
+            ("TOPROPE_CHECK_RULES", &args.check_rules),
             ("TOPROPE_SEED", &args.seed),
         ];
         let text = given.into_iter().filter_map(|(name, value)| Some((name, value.clone()?.into())));
+        if profile.check == Mode::Off && args.check_rules.is_some() {
+            return Err("--check-rules needs --check warn or --check strict".into());
+        }
         let check = check::Check::new(profile.check, &args.report, &args.suppress)?;
         let settings: Vec<(&'static str, OsString)> = text.chain(check.settings()).collect();
         // Programs ask for package versions below this path (aclsysGetVersionStr#03).

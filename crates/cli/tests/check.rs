@@ -45,6 +45,8 @@ fn bad_options_are_refused_with_one_line() {
     for (args, text) in [
         (&["--check", "loud"][..], "valid: off, warn, strict"),
         (&["--report", "/tmp/r.json"][..], "need --check warn"),
+        (&["--check-rules", "sub-division"][..], "needs --check warn"),
+        (&["--check", "warn", "--check-rules", "leak"][..], "valid: sub-division"),
         (&["--check", "warn", "--suppress", "/no/such/file"][..], "/no/such/file"),
         (&["--check", "warn", "--report", "/no/such/folder/r.json"][..], "/no/such/folder"),
     ] {

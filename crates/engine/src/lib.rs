@@ -14,3 +14,5 @@ pub mod memory;
 #[cfg_attr(loom, allow(dead_code))]
 pub mod queue;
 pub mod sync;
+#[cfg(not(loom))]
+pub mod thread;

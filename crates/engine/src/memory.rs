@@ -26,6 +26,7 @@ mod arena;
 mod copy;
 mod guard;
 mod heap;
+mod many;
 mod record;
 mod region;
 mod registered;
@@ -39,6 +40,7 @@ mod table;
 pub use copy::{copy, fill, fill32};
 pub use guard::can_guard;
 pub(crate) use guard::report_guarded;
+pub use many::{Move, Rows, copy_each, copy_rows};
 pub(crate) use shield::touched;
 pub use shield::{Hook, Shut, Touch};
 pub use space::Space;
@@ -64,6 +66,73 @@ pub enum Owner {
     Alias,
     /// A device variable: the copy that belongs to one device.
     Image(u16),
+}
+
+/// An [`Owner`] in one word, for hot paths: kind in the lowest byte, device in bits 16 to 31. (A whole word, so that a structure of
+/// words is copied as it was stored.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whose(u64);
+
+impl Whose {
+    const DEVICE: u64 = 0;
+    const PINNED: u64 = 1;
+    const MANAGED: u64 = 2;
+    const REGISTERED: u64 = 3;
+    const ALIAS: u64 = 4;
+    const IMAGE: u64 = 5;
+
+    /// No block's.
+    pub const NOBODY: Whose = Whose(0xff);
+
+    /// From a record's word, whose second byte is the page kind.
+    #[inline]
+    fn of_meta(meta: u64) -> Whose {
+        Whose(meta & 0xffff_00ff)
+    }
+
+    /// The owner, if there is one.
+    #[inline]
+    pub fn owner(self) -> Option<Owner> {
+        (self != Whose::NOBODY).then(|| self.known())
+    }
+
+    #[inline]
+    fn known(self) -> Owner {
+        let device = (self.0 >> 16) as u16;
+        match self.0 & 0xff {
+            Whose::DEVICE => Owner::Device(device),
+            Whose::PINNED => Owner::Pinned,
+            Whose::MANAGED => Owner::Managed,
+            Whose::REGISTERED => Owner::Registered,
+            Whose::ALIAS => Owner::Alias,
+            _ => Owner::Image(device),
+        }
+    }
+}
+
+impl From<Owner> for Whose {
+    fn from(owner: Owner) -> Whose {
+        let (kind, device) = match owner {
+            Owner::Device(device) => (Whose::DEVICE, device),
+            Owner::Pinned => (Whose::PINNED, 0),
+            Owner::Managed => (Whose::MANAGED, 0),
+            Owner::Registered => (Whose::REGISTERED, 0),
+            Owner::Alias => (Whose::ALIAS, 0),
+            Owner::Image(device) => (Whose::IMAGE, device),
+        };
+        Whose(kind | u64::from(device) << 16)
+    }
+}
+
+/// What a copy must know of the live block around an address.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Bytes of the block from the address on.
+    pub left: usize,
+    /// Whose it is.
+    pub whose: Whose,
+    /// Distance from the address to the same byte in the mapping that the runtime uses (wrapping).
+    pub shift: usize,
 }
 
 /// The page kind a block was asked for.

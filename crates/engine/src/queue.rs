@@ -44,7 +44,8 @@
 //! At exit nothing is joined or drained: threads are detached and asleep, or die with the process. [`Engine`]'s drop (for
 //! tests) sets a flag, fetches everyone, and threads leave with the last of them freeing the memory; tasks that were never
 //! run are dropped. A forked child has none of the threads and must not call in here.
-
+#[cfg(not(loom))]
+mod apart;
 #[cfg(not(loom))]
 mod bulk;
 #[cfg(not(loom))]
@@ -69,6 +70,8 @@ mod signal;
 mod sleeper;
 #[cfg(not(loom))]
 mod slot;
+#[cfg(not(loom))]
+mod stand;
 mod state;
 #[cfg(not(loom))]
 mod table;
@@ -90,7 +93,7 @@ pub use policy::{ByPriority, Candidate, Choice, Policy, Seeded};
 #[cfg(not(loom))]
 pub use {
     engine::Engine, kernel::Kernel, kernel::Stop, kernel::expire, kernel::stand_aside, kernel::widen,
-    poll::Condition, poll::Poll, task::Task, task::Work,
+    poll::Condition, poll::Poll, stand::Stand, stand::Standing, task::Task, task::Work,
 };
 
 #[cfg(not(loom))]
@@ -103,6 +106,17 @@ pub enum Waited {
     Done,
     /// The deadline came first.
     TimedOut,
+}
+
+/// What ends a host thread's wait besides what it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Until {
+    /// Nothing.
+    Done,
+    /// A deadline of the program's.
+    Deadline,
+    /// Its caller's patience with streams that wait for conditions; with others it waits again.
+    Patience,
 }
 
 /// A stream's first failure since it was cleared.
@@ -123,6 +137,11 @@ pub trait Probe: Send + Sync {
     /// A task failed. Called whether or not the engine is watched, on the thread that ran the task (a kernel that
     /// faulted or was given up: on the thread that took over). Functions of the program are called by [`Engine::callback`].
     fn failed(&self, stream: Stream, failure: Failure);
+    /// A host thread has waited for this mark for a while and now sleeps; told while the engine is watched. `inside` are the streams
+    /// of whose tasks the program's code on this thread is a part.
+    fn sleeps(&self, _mark: Mark, _until: Until, _inside: &[Stream]) {}
+    /// It has woken; told by whoever was told of the other.
+    fn woke(&self) {}
     /// What messages call a stream.
     fn name(&self, stream: Stream) -> String {
         format!("stream {}", stream.0)
@@ -149,6 +168,12 @@ impl<P: Probe + ?Sized> Probe for crate::sync::Arc<P> {
     }
     fn failed(&self, stream: Stream, failure: Failure) {
         (**self).failed(stream, failure);
+    }
+    fn sleeps(&self, mark: Mark, until: Until, inside: &[Stream]) {
+        (**self).sleeps(mark, until, inside);
+    }
+    fn woke(&self) {
+        (**self).woke();
     }
     fn name(&self, stream: Stream) -> String {
         (**self).name(stream)

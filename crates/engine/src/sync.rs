@@ -3,6 +3,9 @@
 //! Under `cfg(loom)` the small protocols of [`crate::queue`] are built over loom's types and explored by the models
 //! in `queue/loom.rs`; everything else of the crate is left out.
 
+#[cfg_attr(loom, allow(dead_code))]
+mod short;
+
 #[cfg(loom)]
 pub use model::*;
 #[cfg(not(loom))]
@@ -11,6 +14,7 @@ pub use real::*;
 /// The real primitives under every configuration, loom's too: for signal handlers, statics and tables that no loom
 /// model steps through.
 pub mod plain {
+    pub use super::short::{ShortGuard, ShortMutex};
     pub use parking_lot::Mutex;
     pub use std::sync::OnceLock;
     pub use std::sync::atomic::{
@@ -41,6 +45,7 @@ pub enum Place {
 
 #[cfg(not(loom))]
 mod real {
+    pub use super::short::ShortMutex;
     pub use parking_lot::{Condvar, Mutex};
     pub use std::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
@@ -171,6 +176,9 @@ mod model {
             }
         }
     }
+
+    /// Locks are alike to a model.
+    pub type ShortMutex<T> = Mutex<T>;
 
     /// Something that others reach by pointer: a use that is not ordered before its end fails the model.
     #[derive(Default)]

@@ -7,7 +7,7 @@ mod pages;
 
 use pages::{read, write};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use toprope_engine::memory::{AllocError, Block, FreeError, Layout, Owner, Page, Refusal, Space, copy};
 
@@ -110,7 +110,8 @@ proptest! {
     fn behaves_like_a_map_of_ranges(steps in prop::collection::vec(steps(), 1..200)) {
         let space = space();
         let mut model: BTreeMap<usize, Block> = BTreeMap::new();
-        let mut last = 0;
+        let mut serials = HashSet::new();
+        let mut newest: HashMap<Owner, u64> = HashMap::new();
         let nth = |model: &BTreeMap<usize, Block>, pick: usize| model.values().nth(pick % model.len().max(1)).copied();
         for step in steps {
             match step {
@@ -122,12 +123,13 @@ proptest! {
                             let wanted = Block { base: block.base, size, usable: size + pad, owner, page: Page::Huge, serial: block.serial, tag };
                             prop_assert_eq!(block, wanted);
                             prop_assert!(block.base.is_multiple_of(align.max(64)));
-                            prop_assert!(block.serial > last);
-                            last = block.serial;
+                            prop_assert!(serials.insert(block.serial), "a serial is never used twice");
                             let next = model.range(block.base..).next();
                             prop_assert!(next.is_none_or(|(&start, _)| block.base + block.usable <= start));
                             prop_assert!(expected(&model, block.base).is_none());
                             let arena = if let Owner::Image(device) = owner { Owner::Device(device) } else { owner };
+                            let last = newest.insert(arena, block.serial);
+                            prop_assert!(last.is_none_or(|last| last < block.serial), "an arena's serials rise");
                             prop_assert_eq!(space.arena(block.base), Some(arena));
                             prop_assert_eq!(space.arena(block.base + block.usable - 1), Some(arena));
                             model.insert(block.base, block);
@@ -691,4 +693,30 @@ fn an_exact_free_spares_the_next_block() {
     assert_eq!(space.find(second.base), Some(second));
     assert!(space.free_exact(&second));
     assert_eq!(space.usage(Owner::Device(0)).used, 0);
+}
+
+#[test]
+fn what_was_just_freed_keeps_its_pages() {
+    let space = space();
+    let device = Owner::Device(0);
+    let byte = |addr: usize| read(space.inner(addr), 1)[0];
+    // 64 MiB of free chunks that no larger block fits into: all that an arena keeps.
+    let chunks: Vec<Block> = (0..2 * 1024).map(|_| alloc(&space, device, 60_000)).collect();
+    for pair in chunks.chunks(2) {
+        space.free(pair[0].base).unwrap();
+    }
+    let first = alloc(&space, device, MIB);
+    let last = first.base + MIB - 1;
+    write(space.inner(first.base), &[7]);
+    write(space.inner(last), &[8]);
+    space.free(first.base).unwrap();
+    let second = alloc(&space, device, MIB);
+    assert_eq!(second.base, first.base);
+    assert_eq!((byte(first.base), byte(last)), (7, 8), "its pages went to the system");
+    // A block of more than the limit by itself goes.
+    space.free(second.base).unwrap();
+    let large = alloc(&space, device, 80 * MIB);
+    write(space.inner(large.base + MIB), &[9]);
+    space.free(large.base).unwrap();
+    assert_eq!(byte(large.base + MIB), 0);
 }

@@ -10,6 +10,7 @@
 //! Without a checker nothing is held and nothing is looked at.
 
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -94,25 +95,26 @@ pub fn note(object: &Bound<'_, PyAny>, start: usize, len: usize) {
         let gone = if lost { owners.remove_entry(&last) } else { None };
         (gone, owners.insert(start, owner), given.due())
     };
-    tell(gone.as_slice());
+    tell(gone.as_slice(), c"%zu bytes at %p");
     // Both go with no lock held, since that may run Python code.
     drop((gone, old));
     if due {
-        look_now();
+        look_now(c"%zu bytes at %p");
     }
 }
 
-/// Tells of objects that nobody else holds any more.
+/// Tells of objects that nobody else holds any more. Called at the start of a call that has its arguments: an address among them that
+/// belongs to such an object cannot be that of another yet, since the object is held here.
 #[inline]
 pub fn look(_: Python<'_>) {
     if watched() {
-        look_now();
+        look_now(c"%zu bytes at %p for the next call");
     }
 }
 
 /// The caller has the GIL.
 #[cold]
-fn look_now() {
+fn look_now(message: &CStr) {
     let gone: Vec<(usize, Owner)> = {
         let mut given = lock();
         let owners = given.owners.get_or_insert_with(HashMap::new);
@@ -124,21 +126,21 @@ fn look_now() {
         (given.held, given.since) = (held, Amount::default());
         gone
     };
-    tell(&gone);
+    tell(&gone, message);
     // Here the objects go, with no lock held, since that may run Python code.
 }
 
 /// Tells the runtime of objects that only this module holds.
-fn tell(gone: &[(usize, Owner)]) {
+fn tell(gone: &[(usize, Owner)], message: &CStr) {
     for (start, owner) in gone {
-        // SAFETY: texts that end in NUL; the format takes a size and an address.
+        // SAFETY: texts that end in NUL; every message takes a size and an address.
         unsafe {
             (table().aclAppLog)(
                 ACL_WARNING,
                 ABANDONED.as_ptr(),
                 c"acl.util".as_ptr(),
                 0,
-                c"%zu bytes at %p".as_ptr(),
+                message.as_ptr(),
                 owner.len,
                 *start,
             );

@@ -55,6 +55,11 @@ struct Subscription {
 }
 
 impl Seat {
+    /// The subscribed thread.
+    pub fn thread(&self) -> Option<u64> {
+        self.subscription.lock().as_ref().map(|subscription| subscription.mailbox.thread())
+    }
+
     /// Ends a subscription, if there is one, because the stream ends.
     pub fn vacate(&self, rt: &Runtime) {
         let taken = self.subscription.lock().take();
@@ -210,7 +215,7 @@ pub fn process(rt: &Runtime, service: &Service, timeout: i32) -> Result<()> {
             "this thread ({me}) is not subscribed for any stream"
         );
     };
-    for report in mailbox.due(limit, stranger)? {
+    for report in mailbox.due(rt, limit, stranger)? {
         run(rt, report);
     }
     Ok(())

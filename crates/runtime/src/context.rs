@@ -5,7 +5,7 @@ use ascendcl_sys as sys;
 use parking_lot::Mutex;
 use toprope_engine::memory::{Block, Owner, Page};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::handle::{Kind, Pin, describe};
 use crate::process::Runtime;
 use crate::{device, memory, observer, refuse, stream, system, thread};
@@ -155,7 +155,7 @@ pub fn current_default_stream(rt: &Runtime) -> Result<u64> {
     let context = thread::current(rt)?;
     match context.default_stream() {
         Some(stream) => Ok(stream),
-        None => no_default_stream(rt),
+        None => Err(no_default_stream(rt)),
     }
 }
 
@@ -222,12 +222,12 @@ pub fn float_overflow_addr(rt: &Runtime) -> Result<usize> {
 }
 
 /// *#05, aclrtCreateContext#08: the product's contexts have no default stream. The code is ours.
-pub(crate) fn no_default_stream<T>(rt: &Runtime) -> Result<T> {
-    refuse!(
+#[cold]
+pub(crate) fn no_default_stream(rt: &Runtime) -> Error {
+    Error::new(
         sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
         "*#05",
-        "stream: {} has no default stream; create one",
-        rt.profile.product.key
+        format!("stream: {} has no default stream; create one", rt.profile.product.key),
     )
 }
 

@@ -17,7 +17,7 @@ use toprope_engine::fault::Fault;
 use toprope_engine::memory;
 use toprope_engine::queue::{Task, Work};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::generated::api::Api;
 use crate::generated::products::Pageable;
 use crate::handle::Pin;
@@ -104,34 +104,36 @@ fn fits(count: usize, dest_max: usize, rule: &'static str) -> Result<()> {
 }
 
 /// One end of a copy, checked.
-#[inline]
+#[inline(always)]
 pub(crate) fn end(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) -> Result<Span> {
     let span = place::locate(rt, name, addr, len)?;
-    if span.place == Place::Alias { alias(name, &span) } else { Ok(span) }
+    if span.place() == Place::Alias { Err(alias(name, &span)) } else { Ok(span) }
 }
 
 /// [`end`] of a copy or fill that is done before the call returns.
-#[inline]
+#[inline(always)]
 pub(crate) fn end_now(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) -> Result<Span> {
     let span = place::locate_now(rt, name, addr, len)?;
-    if span.place == Place::Alias { alias(name, &span) } else { Ok(span) }
+    if span.place() == Place::Alias { Err(alias(name, &span)) } else { Ok(span) }
 }
 
 #[cold]
-fn alias<T>(name: &dyn fmt::Display, span: &Span) -> Result<T> {
-    refuse!(
+fn alias(name: &dyn fmt::Display, span: &Span) -> Error {
+    Error::new(
         sys::ACL_ERROR_RT_PARAM_INVALID,
         "aclrtHostRegister#06",
-        "{name}: {:#x} is {}; it is for kernels only, copies take the host address",
-        span.start,
-        span.describe()
+        format!(
+            "{name}: {:#x} is {}; it is for kernels only, copies take the host address",
+            span.start,
+            span.describe()
+        ),
     )
 }
 
 /// A copy between two devices needs an enabled access from the device that runs it to each other device.
-#[inline]
+#[inline(always)]
 fn reachable(rt: &Runtime, runs: u16, dst: &Span, src: &Span, rule: &'static str) -> Result<()> {
-    match (dst.place.device(), src.place.device()) {
+    match (dst.place().device(), src.place().device()) {
         (Some(to), Some(from)) if to != from => across(rt, runs, [from, to], rule),
         _ => Ok(()),
     }
@@ -156,8 +158,8 @@ fn across(rt: &Runtime, runs: u16, [from, to]: [u16; 2], rule: &'static str) -> 
 /// Moves bytes before the call returns: on the calling thread, and on idle cores too if it is large. Every synchronous copy ends here.
 fn now(rt: &Runtime, api: Api, dst: &Span, src: &Span) -> Result<()> {
     // SAFETY: as in `shift`.
-    unsafe { rt.engine.copy(dst.inner(rt), src.inner(rt), dst.len) }
-        .or_else(|fault| gone(rt, fault, Some(dst), Some(src)))?;
+    unsafe { rt.engine.copy(dst.inner(), src.inner(), dst.len) }
+        .or_else(|fault| gone(fault, Some(dst), Some(src)))?;
     observer::tell(|o| o.accessed(api, &[src.range()], &[dst.range()]));
     Ok(())
 }
@@ -169,9 +171,9 @@ fn shift(dst: usize, src: usize, len: usize) -> std::result::Result<(), Fault> {
 
 /// A span turned out not to be mapped.
 #[cold]
-fn gone<T>(rt: &Runtime, fault: Fault, dst: Option<&Span>, src: Option<&Span>) -> Result<T> {
+fn gone<T>(fault: Fault, dst: Option<&Span>, src: Option<&Span>) -> Result<T> {
     let hit = |span: &Span| {
-        let start = span.inner(rt);
+        let start = span.inner();
         (start..start + span.len).contains(&fault.address)
     };
     let (name, span) = match (dst, src) {
@@ -201,7 +203,7 @@ fn pageable(profile: &Profile) -> Pageable {
 
 /// The stream that a task is added to: of the current context. [`stream::known`] has told of a dead handle before any other
 /// check of the runtime layer (*#01); what needs a context, and so the default stream, is looked at last.
-#[inline]
+#[inline(always)]
 pub(crate) fn own<'a>(
     rt: &'a Runtime,
     known: Option<Pin<'a, Stream>>,
@@ -214,7 +216,7 @@ pub(crate) fn own<'a>(
 }
 
 /// Adds a task and tells about it.
-#[inline]
+#[inline(always)]
 pub(crate) fn enqueue(
     rt: &Runtime,
     api: Api,
@@ -223,6 +225,16 @@ pub(crate) fn enqueue(
     reads: &[Range],
     writes: &[Range],
 ) {
+    if observer::watched() {
+        told(rt, api, stream, task, reads, writes);
+    } else {
+        stream.push(rt, task);
+    }
+}
+
+/// [`enqueue`] with an observer. Apart, so that the other way is one piece of code with its caller.
+#[cold]
+fn told(rt: &Runtime, api: Api, stream: &Pin<'_, Stream>, task: Task, reads: &[Range], writes: &[Range]) {
     observer::enqueue(api, stream.handle(), reads, writes, || {
         let position = stream.push(rt, task);
         rt.engine.mark_at(stream.queue, position)

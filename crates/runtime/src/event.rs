@@ -10,10 +10,11 @@
 //! Lock order: an event's state, then the pool of cells; the engine's locks are leaves.
 
 use ascendcl_sys as sys;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use toprope_engine::queue::{self, Mark, Task};
+use toprope_engine::sync::plain::{ShortGuard, ShortMutex};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::handle::{Kind, Pin, Table, describe};
 use crate::process::{self, Runtime};
 use crate::stream::{self, Stream};
@@ -74,7 +75,7 @@ pub struct Event {
     pub device: u16,
     /// What aclrtGetEventId answers: unique per device.
     pub id: u32,
-    state: Mutex<State>,
+    state: ShortMutex<State>,
 }
 
 #[derive(Default)]
@@ -215,7 +216,7 @@ fn open(rt: &Runtime, form: Form, flags: u32, limit: &'static str) -> Result<u64
             rt.profile.product.max_events
         );
     };
-    let handle = rt.events.live.insert(Event { form, flags, device, id, state: Mutex::default() });
+    let handle = rt.events.live.insert(Event { form, flags, device, id, state: ShortMutex::default() });
     observer::tell(|o| o.born(Kind::Event, handle));
     Ok(handle)
 }
@@ -243,22 +244,22 @@ pub fn available(rt: &Runtime) -> Result<u32> {
 }
 
 /// The event of a handle. *#01: no live event, 107017.
-#[inline]
+#[inline(always)]
 pub(crate) fn find(rt: &Runtime, handle: u64) -> Result<Pin<'_, Event>> {
     match rt.events.live.pin(handle) {
         Some(event) => Ok(event),
-        None => invalid(handle),
+        None => Err(invalid(handle)),
     }
 }
 
 #[cold]
-fn invalid<T>(handle: u64) -> Result<T> {
-    refuse!(sys::ACL_ERROR_RT_INVALID_HANDLE, "*#01", "event: {}", describe(handle, Kind::Event))
+fn invalid(handle: u64) -> Error {
+    Error::new(sys::ACL_ERROR_RT_INVALID_HANDLE, "*#01", format!("event: {}", describe(handle, Kind::Event)))
 }
 
 /// aclrtDestroyEvent: at once, also while streams wait for it (#02).
 pub fn destroy(rt: &Runtime, handle: u64) -> Result<()> {
-    let Some(event) = rt.events.live.remove(handle) else { return invalid(handle) };
+    let Some(event) = rt.events.live.remove(handle) else { return Err(invalid(handle)) };
     // At once, not with the last user: the program may create another now.
     if let Some(numbers) = rt.events.numbers(event.device) {
         let mut numbers = numbers.lock();
@@ -331,10 +332,11 @@ fn bound_else(bound: u32, flag: u32, rule: &'static str) -> Result<()> {
     )
 }
 
+#[inline]
 fn take_snapshot(
     rt: &Runtime,
     event: &Pin<'_, Event>,
-    mut state: MutexGuard<'_, State>,
+    mut state: ShortGuard<'_, State>,
     stream: &Pin<'_, Stream>,
     foreign: &'static str,
     device_only: &'static str,

@@ -107,7 +107,7 @@ pub fn switch_by_index(rt: &Runtime, addr: usize, max: u32, list: u64, stream: u
     let stream = stream::resolve(rt, stream)?;
     // The page demands this and the next and names no code.
     let index = copy::end(rt, &"ptr", addr, size_of::<u32>())?;
-    if index.place.side() == Side::Host {
+    if index.place().side() == Side::Host {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "aclrtSwitchLabelByIndex#04",

@@ -31,6 +31,7 @@ pub mod pointer;
 pub mod process;
 pub mod profile;
 pub mod second;
+pub mod stand;
 pub mod stream;
 pub mod symbol;
 pub mod system;

@@ -33,10 +33,14 @@ fn least(to_stdout: Option<String>, level: Option<String>) -> Option<u32> {
     level.and_then(|level| level.parse().ok()).filter(|level| *level <= 4).or(Some(DEFAULT_LEVEL))
 }
 
-/// The range in a message under the name [`sys::ABANDONED`].
-pub fn abandoned(message: &str) -> Option<Range> {
-    let (len, start) = message.split_once(" bytes at 0x")?;
-    Some(Range { start: usize::from_str_radix(start, 16).ok()?, len: len.parse().ok()? })
+/// The range in a message under the name [`sys::ABANDONED`], and whether the next call may still mean it.
+pub fn abandoned(message: &str) -> Option<(Range, bool)> {
+    let (range, next) = match message.strip_suffix(" for the next call") {
+        Some(range) => (range, true),
+        None => (message, false),
+    };
+    let (len, start) = range.split_once(" bytes at 0x")?;
+    Some((Range { start: usize::from_str_radix(start, 16).ok()?, len: len.parse().ok()? }, next))
 }
 
 /// Prints one line.
@@ -58,7 +62,9 @@ mod tests {
 
     #[test]
     fn what_a_language_module_tells() {
-        assert_eq!(abandoned("64 bytes at 0x7f00"), Some(Range { start: 0x7f00, len: 64 }));
+        let range = Range { start: 0x7f00, len: 64 };
+        assert_eq!(abandoned("64 bytes at 0x7f00"), Some((range, false)));
+        assert_eq!(abandoned("64 bytes at 0x7f00 for the next call"), Some((range, true)));
         assert_eq!(abandoned("64 bytes"), None);
         assert_eq!(abandoned("all bytes at 0x7f00"), None);
     }

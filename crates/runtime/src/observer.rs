@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use toprope_engine::memory::Block;
-use toprope_engine::queue::{Failure, Mark};
+use toprope_engine::queue::{Failure, Mark, Stream, Until};
 
 use crate::error::Error;
 use crate::generated::api::Api;
@@ -52,6 +52,17 @@ pub struct Home {
     pub kept: bool,
 }
 
+/// What a thread sleeps for.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting<'a> {
+    /// What ends it; None: a callback that is due for the thread.
+    pub mark: Option<Mark>,
+    /// What else does.
+    pub until: Until,
+    /// The streams of whose tasks the program's code on this thread is a part.
+    pub inside: &'a [Stream],
+}
+
 /// Everything that can be told. Calls come on the thread where the thing happens; an observer may be called by many
 /// threads at once, must not call back into the runtime, and must not block for long.
 #[allow(unused_variables)]
@@ -92,13 +103,18 @@ pub trait Observer: Send + Sync {
     fn called_back(&self, after: Mark) {}
     /// The calling thread is ordered after a mark: a synchronize returned, or a query said "complete".
     fn host_ordered(&self, mark: Mark) {}
+    /// The calling thread has waited for a while and now sleeps. Short waits are not told.
+    fn waiting(&self, what: &Waiting<'_>) {}
+    /// It has woken.
+    fn waited(&self) {}
     /// A block came to be.
     fn allocated(&self, block: &Block) {}
     /// A block is gone.
     fn freed(&self, block: &Block) {}
     /// Nothing keeps this host memory of the program alive any more, says the language module that gave its address out
-    /// ([`sys::ABANDONED`](ascendcl_sys::ABANDONED)). It may be reused at any time.
-    fn abandoned(&self, range: Range) {}
+    /// ([`sys::ABANDONED`](ascendcl_sys::ABANDONED)). From now on it may be reused at any time; where this thread's next call has an
+    /// address in it, and `next` is true, that is still the memory meant here.
+    fn abandoned(&self, range: Range, next: bool) {}
     /// A handle came to be.
     fn born(&self, kind: Kind, handle: u64) {}
     /// Where a new stream belongs.

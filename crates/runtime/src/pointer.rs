@@ -71,7 +71,7 @@ pub fn p2p_map(rt: &Runtime, addr: usize, size: usize, user: i32, flags: u64) ->
     }
     let user = device::resolve(rt, user, "aclrtMemP2PMap#05")?.id;
     let span = place::locate(rt, &"devPtr", addr, size)?;
-    let Some(owner) = span.place.device() else {
+    let Some(owner) = span.place().device() else {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "ours: memory of a device",

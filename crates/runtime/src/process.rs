@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use ascendcl_sys as sys;
 use toprope_engine::memory::{AllocError, Layout, Space};
-use toprope_engine::queue::{self, ByPriority, Engine, Failure, Seeded, Stream};
+use toprope_engine::queue::{self, ByPriority, Engine, Failure, Mark, Seeded, Stream, Until};
 
 use crate::buffer::DataBuffer;
 use crate::context::Context;
@@ -238,6 +238,12 @@ impl queue::Probe for Relay {
     }
     fn done(&self, stream: Stream, position: u64) {
         observer::tell(|o| o.done(stream.0, position));
+    }
+    fn sleeps(&self, mark: Mark, until: Until, inside: &[Stream]) {
+        observer::tell(|o| o.waiting(&observer::Waiting { mark: Some(mark), until, inside }));
+    }
+    fn woke(&self) {
+        observer::tell(|o| o.waited());
     }
     fn name(&self, stream: Stream) -> String {
         exception::name(stream)

@@ -59,6 +59,8 @@ pub struct Profile {
     pub log: Log,
     /// What the checker does with what it finds.
     pub check: Check,
+    /// The rules of the checker that are looked at besides those that always are.
+    pub check_rules: Vec<&'static str>,
     /// Draws the order in which ready streams run; None: by priority, first come first served.
     pub seed: Option<u64>,
 }
@@ -87,6 +89,20 @@ impl Check {
     }
 }
 
+/// The rules of the checker that are looked at only if they are asked for, since right programs break them too.
+pub const OPT_IN: [&str; 1] = ["sub-division"];
+
+/// The rules of a list with commas.
+fn opted(text: &str) -> Result<Vec<&'static str>, String> {
+    let find = |name: &str| {
+        OPT_IN
+            .into_iter()
+            .find(|rule| *rule == name)
+            .ok_or_else(|| format!("'{name}' is no rule that can be asked for; valid: {}", OPT_IN.join(", ")))
+    };
+    text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(find).collect()
+}
+
 /// What may be asked for, each as text; `None` or empty is the default.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
@@ -108,12 +124,14 @@ pub struct Request {
     pub log: Option<String>,
     /// `TOPROPE_CHECK`: `off` (default), `warn` or `strict`.
     pub check: Option<String>,
+    /// `TOPROPE_CHECK_RULES`: some of [`OPT_IN`], with commas between; none by default.
+    pub check_rules: Option<String>,
     /// `TOPROPE_SEED`: a number; none by default.
     pub seed: Option<String>,
 }
 
 /// The variables that this project reads.
-pub const VARIABLES: [&str; 13] = [
+pub const VARIABLES: [&str; 15] = [
     "TOPROPE_PRODUCT",
     "TOPROPE_SOC",
     "TOPROPE_FORM",
@@ -125,10 +143,12 @@ pub const VARIABLES: [&str; 13] = [
     "TOPROPE_SEED",
     // Read by the Python module too.
     "TOPROPE_CHECK",
+    "TOPROPE_CHECK_RULES",
     // Read by the checker.
     "TOPROPE_REPORT",
     "TOPROPE_SUPPRESS",
     "TOPROPE_CHECK_NOTE",
+    "TOPROPE_CHECK_PATIENCE",
 ];
 
 /// Beginnings of variables that the project's own tests use.
@@ -176,6 +196,7 @@ impl Request {
             guard: get("TOPROPE_GUARD"),
             log: get("TOPROPE_LOG"),
             check: get("TOPROPE_CHECK"),
+            check_rules: get("TOPROPE_CHECK_RULES"),
             seed: get("TOPROPE_SEED"),
         }
     }
@@ -261,6 +282,7 @@ impl Profile {
             Some(text) => Check::parse(text)
                 .ok_or_else(|| format!("'{text}' is no check setting; valid: off, warn, strict"))?,
         };
+        let check_rules = opted(request.check_rules.as_deref().unwrap_or_default())?;
         let seed = match request.seed.as_deref() {
             None => None,
             Some(text) => match text.parse() {
@@ -268,7 +290,20 @@ impl Profile {
                 Err(_) => return Err(format!("'{text}' is no seed; valid: 0 to {}", u64::MAX)),
             },
         };
-        Ok(Profile { product, soc, index, form, generation, devices, device_memory, guard, log, check, seed })
+        Ok(Profile {
+            product,
+            soc,
+            index,
+            form,
+            generation,
+            devices,
+            device_memory,
+            guard,
+            log,
+            check,
+            check_rules,
+            seed,
+        })
     }
 
     /// The product's place in `spec/products.csv`.

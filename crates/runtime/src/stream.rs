@@ -14,7 +14,7 @@ use toprope_engine::queue::{self, Mark, Signal, Task};
 
 use crate::callback::Seat;
 use crate::context::{self, Context};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exception::Origin;
 use crate::handle::{Kind, Pin, describe};
 use crate::observer::Home;
@@ -68,7 +68,7 @@ impl Stream {
     }
 
     /// Adds a task.
-    #[inline]
+    #[inline(always)]
     pub fn push(&self, rt: &Runtime, task: Task) -> u64 {
         self.origin.submit();
         let position = rt.engine.push(self.queue, task);
@@ -145,7 +145,7 @@ impl Stream {
         let mark = self.mark(rt);
         while !self.keeps_tasks() && !self.closed_for(BROKEN) && !rt.engine.runs(self.queue) {
             let before = rt.engine.listens(mark);
-            if rt.engine.wait(mark, Instant::now().checked_add(PATIENCE)) == queue::Waited::Done {
+            if rt.engine.wait_patiently(mark, Instant::now().checked_add(PATIENCE)) == queue::Waited::Done {
                 return;
             }
             if before && rt.engine.listens(mark) {
@@ -328,7 +328,7 @@ fn doomed<'a>(rt: &'a Runtime, handle: u64, foreign: &'static str) -> Result<Pin
 
 fn take_down(rt: &Runtime, stream: &Pin<'_, Stream>) -> Result<()> {
     if !end(rt, stream.handle()) {
-        return invalid(stream.handle());
+        return Err(invalid(stream.handle()));
     }
     if let Some(context) = rt.contexts.pin(stream.context) {
         context.disown(stream.handle());
@@ -365,38 +365,37 @@ pub(crate) fn end_all(rt: &Runtime, handles: &[u64]) {
 }
 
 /// The stream that a non-zero handle names; None for 0. *#01: comes before any other check.
-#[inline]
+#[inline(always)]
 pub(crate) fn known(rt: &Runtime, handle: u64) -> Result<Option<Pin<'_, Stream>>> {
     match handle {
         0 => Ok(None),
         _ => match rt.streams.pin(handle) {
             Some(stream) => Ok(Some(stream)),
-            None => invalid(handle),
+            None => Err(invalid(handle)),
         },
     }
 }
 
 /// What [`known`] found, or else the default stream of the current context (*#04).
-#[inline]
+#[inline(always)]
 pub(crate) fn or_default<'a>(rt: &'a Runtime, known: Option<Pin<'a, Stream>>) -> Result<Pin<'a, Stream>> {
     match known {
         Some(stream) => Ok(stream),
-        None => default_of_current(rt),
+        None => match rt.streams.pin(default_of_current(rt)?) {
+            Some(stream) => Ok(stream),
+            None => Err(context::no_default_stream(rt)),
+        },
     }
 }
 
 /// The stream of a handle. *#01: no live stream, 107017. *#04: 0 is the default stream of the current context.
-#[inline]
+#[inline(always)]
 pub fn resolve(rt: &Runtime, handle: u64) -> Result<Pin<'_, Stream>> {
     or_default(rt, known(rt, handle)?)
 }
 
-fn default_of_current(rt: &Runtime) -> Result<Pin<'_, Stream>> {
-    let context = thread::current(rt)?;
-    match context.default_stream().and_then(|stream| rt.streams.pin(stream)) {
-        Some(stream) => Ok(stream),
-        None => context::no_default_stream(rt),
-    }
+fn default_of_current(rt: &Runtime) -> Result<u64> {
+    thread::current(rt)?.default_stream().ok_or_else(|| context::no_default_stream(rt))
 }
 
 /// As [`resolve`], for calls that need the stream to belong to the current context: 107003 if it does not.
@@ -428,8 +427,12 @@ pub(crate) fn takes_tasks(rt: &Runtime, stream: &Stream) -> Result<()> {
 }
 
 #[cold]
-fn invalid<T>(handle: u64) -> Result<T> {
-    refuse!(sys::ACL_ERROR_RT_INVALID_HANDLE, "*#01", "stream: {}", describe(handle, Kind::Stream))
+fn invalid(handle: u64) -> Error {
+    Error::new(
+        sys::ACL_ERROR_RT_INVALID_HANDLE,
+        "*#01",
+        format!("stream: {}", describe(handle, Kind::Stream)),
+    )
 }
 
 #[cold]

@@ -29,8 +29,8 @@ fn on_device(
     rule: &'static str,
 ) -> Result<Span> {
     let span = copy::end(rt, name, addr, len)?;
-    let elsewhere = span.place.device().is_some_and(|device| device != stream.device);
-    if elsewhere || span.place.side() == Side::Host {
+    let elsewhere = span.place().device().is_some_and(|device| device != stream.device);
+    if elsewhere || span.place().side() == Side::Host {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             rule,

@@ -45,7 +45,7 @@ const WAIT: Rules = Rules {
 /// aclrtValueWrite: all 64 bits (#07), in stream order (#12).
 pub fn write(rt: &Runtime, addr: usize, value: u64, flag: u32, stream: u64) -> Result<()> {
     let (stream, word) = checked(rt, &WRITE, addr, flag, 0, stream)?;
-    let task = Task::Store { dst: word.inner(rt), value };
+    let task = Task::Store { dst: word.inner(), value };
     copy::enqueue(rt, Api::aclrtValueWrite, &stream, task, &[], &[word.range()]);
     Ok(())
 }
@@ -53,7 +53,7 @@ pub fn write(rt: &Runtime, addr: usize, value: u64, flag: u32, stream: u64) -> R
 /// aclrtValueWait: later tasks of the stream wait, the caller does not (#14).
 pub fn wait(rt: &Runtime, addr: usize, value: u64, flag: u32, stream: u64) -> Result<()> {
     let (stream, word) = checked(rt, &WAIT, addr, flag, sys::ACL_STREAM_WAIT_VALUE_NOR, stream)?;
-    let inner = word.inner(rt);
+    let inner = word.inner();
     let until = Word { inner, value, flag };
     let task = Task::Poll(std::sync::Arc::new(Poll::new(Box::new(until), inner, 0, 0)));
     copy::enqueue(rt, Api::aclrtValueWait, &stream, task, &[word.range()], &[] as &[Range]);
@@ -87,7 +87,7 @@ fn checked<'a>(
     }
     let word = copy::end(rt, &"devAddr", addr, size_of::<u64>())?;
     // ours: managed memory counts as device memory, since devices reach it.
-    if word.place.side() == Side::Host {
+    if word.place().side() == Side::Host {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             rules.place,
@@ -96,7 +96,7 @@ fn checked<'a>(
         );
     }
     let stream = copy::own(rt, known, rules.context)?;
-    match word.place.device() {
+    match word.place().device() {
         // ours: as for a copy across devices.
         Some(other) if other != stream.device && !device::peer::peer_enabled(rt, stream.device, other) => {
             refuse!(

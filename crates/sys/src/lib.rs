@@ -9,7 +9,8 @@
 //! 64-bit Linux. Nothing here is linked against a library.
 
 /// Function name under which a language module tells, through `aclAppLog`, that nothing keeps host memory alive any more whose
-/// address it gave out; the message is `SIZE bytes at ADDRESS`. A runtime of another maker only logs it.
+/// address it gave out; the message is `SIZE bytes at ADDRESS`, with ` for the next call` behind it if the thread's next call got its
+/// arguments before. A runtime of another maker only logs it.
 pub const ABANDONED: &core::ffi::CStr = c"owner gone";
 
 #[allow(non_camel_case_types, non_snake_case, reason = "C names are kept as they are")]

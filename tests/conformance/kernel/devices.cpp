@@ -67,5 +67,6 @@ int main() {
     check_seen(100, 8, 3, 77);
     CHECK_OK(aclrtResetDevice(1));
     CHECK_OK(aclrtSetDevice(0));
+    CHECK_OK(aclrtResetDevice(0));
     return runtime_end();
 }

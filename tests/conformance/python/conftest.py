@@ -34,6 +34,9 @@ except ImportError:
     os.environ["PYTHONPATH"] = folder
     import acl
 
+CHECKED = bool(os.environ.pop("TOPROPE_CHECK", ""))
+"""Whether this process is checked. The programs that tests start are not, unless they ask for it."""
+
 SECONDS = 60
 """After so long a test hangs."""
 
@@ -42,6 +45,7 @@ SECONDS = 60
 def runtime():
     assert acl.init() == 0
     yield
+    acl.finalize()
 
 
 @pytest.fixture(autouse=True)

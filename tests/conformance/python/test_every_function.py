@@ -311,7 +311,8 @@ def test_widths_are_those_of_the_table():
     with pytest.raises(OverflowError):
         acl.rt.wait_and_reset_notify(0, 0, -1)
     assert acl.rt.free((1 << 64) - 1) != 0
-    assert acl.rt.malloc_host(True)[1] == 0
+    address, ret = acl.rt.malloc_host(True)
+    assert ret == 0 and acl.rt.free_host(address) == 0
 
     class Index:
         def __index__(self):

@@ -145,6 +145,7 @@ def test_event_times(stream, on_device):
     assert ret == ret2 == 0 and 0 < first <= second
     assert acl.rt.event_elapsed_time(start, 0)[1] != 0
     assert acl.rt.event_get_timestamp(0)[1] != 0
+    assert acl.rt.destroy_event(start) == acl.rt.destroy_event(end) == 0
 
 
 def test_event_kinds(stream):

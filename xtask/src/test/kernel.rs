@@ -73,7 +73,7 @@ fn refused(build: &Build, source: &Path, standard: Standard, output: &Path) -> R
 }
 
 /// `toprope c++` with the compiler and standard underneath, the warnings, and the library that was just built.
-fn command(build: &Build, source: &Path, standard: Standard, output: &Path) -> Result<Command, String> {
+pub fn command(build: &Build, source: &Path, standard: Standard, output: &Path) -> Result<Command, String> {
     if let Some(folder) = output.parent() {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }

@@ -3,7 +3,10 @@
 //!
 //! Programs whose names begin with `silent_` are right in ways that are hard to see: nothing may be reported.
 //!
-//! Comments at the top: `// env: NAME=VALUE …`, and `// also: RULE …` for rules that such a program cannot help breaking too.
+//! Comments at the top: `// env: NAME=VALUE …`, `// also: RULE …` for rules that such a program cannot help breaking too, and
+//! `// says: TEXT` for words that the report must have.
+//!
+//! Programs in Python are the same with `#` for `//`, and are mended by `FIXED=1` in the environment.
 
 use super::process::{self, Captured};
 use super::program::{Build, CPP, Wanted, sources};
@@ -24,10 +27,14 @@ pub fn jobs(build: &Arc<Build>) -> Result<Vec<Job>, String> {
     let job = |source: PathBuf| {
         let build = Arc::clone(build);
         let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let name = format!("misuse/{stem}");
+        let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = format!("misuse/{}", if file.ends_with(".py") { &file } else { &stem });
         Job { name, work: Box::new(move || pair(&build, &source, &stem)) }
     };
-    Ok(sources(&folder, &["cpp"])?.into_iter().map(job).collect())
+    // misuse.py is what the others share.
+    let sources =
+        sources(&folder, &["cpp", "py"])?.into_iter().filter(|source| !source.ends_with("misuse.py"));
+    Ok(sources.map(job).collect())
 }
 
 /// A program's rule: the longest one whose id its name begins with.
@@ -41,39 +48,59 @@ fn rule_of(build: &Build, stem: &str) -> Result<String, String> {
         .ok_or(format!("{stem} begins with no rule of docs/rules"))
 }
 
+/// The jobs of these programs, in a build of the caller's: with a sanitizer, say.
+pub fn some(build: &Arc<Build>, stems: &[&str]) -> Result<Vec<Job>, String> {
+    let mut jobs = jobs(build)?;
+    jobs.retain(|job| stems.iter().any(|stem| job.name == format!("misuse/{stem}")));
+    if jobs.len() == stems.len() { Ok(jobs) } else { Err(format!("tests/misuse lacks one of {stems:?}")) }
+}
+
 fn pair(build: &Build, source: &Path, stem: &str) -> Result<(), String> {
     let text = std::fs::read_to_string(source).map_err(|error| format!("{}: {error}", source.display()))?;
+    let python = source.extension().is_some_and(|extension| extension == "py");
+    // The comments are the same in both languages.
+    let text = if python { text.replace("# ", "// ") } else { text };
     let wanted = Wanted::parse(&text)?;
     if stem.starts_with("silent_") {
-        return times(build, source, stem, &wanted, &[], &silent);
+        return times(build, source, stem, &wanted, false, &silent);
     }
     let rule = rule_of(build, stem)?;
+    let says = text.lines().find_map(|line| line.strip_prefix("// says: ")).unwrap_or_default();
     let line = text.lines().position(|line| line.ends_with("// REPORT")).ok_or("no line says REPORT")? + 1;
     let also = text.lines().find_map(|line| line.strip_prefix("// also: ")).unwrap_or_default();
     let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let place = format!("{file}:{line})");
-    times(build, source, stem, &wanted, &[], &|captured| reported(captured, &rule, also, &place))?;
-    times(build, source, stem, &wanted, &["-DFIXED"], &silent)
+    times(build, source, stem, &wanted, false, &|captured| {
+        reported(captured, &rule, also, &place)?;
+        if captured.stderr.contains(says) { Ok(()) } else { Err(format!("no report says: {says}")) }
+    })?;
+    times(build, source, stem, &wanted, true, &silent)
 }
 
-/// Compiles a program and runs it [`TIMES`] times.
+/// Compiles a program, as it is or mended, and runs it [`TIMES`] times.
 fn times(
     build: &Build,
     source: &Path,
     stem: &str,
     wanted: &Wanted,
-    flags: &[&str],
+    mended: bool,
     judge: &dyn Fn(&Captured) -> Result<(), String>,
 ) -> Result<(), String> {
-    let output = build.out.join("misuse").join(format!("{stem}{}", flags.concat()));
-    let mut command = build.compiler(CPP[2]);
-    command.args(flags).arg("-g").arg(source);
-    build.link(&mut command, &output)?;
-    let variables = wanted.runs.first().map_or(&[][..], Vec::as_slice);
+    let mut variables = wanted.runs.first().cloned().unwrap_or_default();
+    let program = if source.extension().is_some_and(|extension| extension == "py") {
+        variables.extend(mended.then(|| ("FIXED".to_owned(), "1".to_owned())));
+        source.to_owned()
+    } else {
+        let output = build.out.join("misuse").join(format!("{stem}{}", if mended { "-fixed" } else { "" }));
+        let mut command = build.compiler(CPP[2]);
+        command.args(mended.then_some("-DFIXED")).arg("-g").arg(source);
+        build.link(&mut command, &output)?;
+        output
+    };
+    let which = if mended { "mended" } else { "as it is" };
     for time in 1..=TIMES {
-        let captured = run(build, &output, variables, wanted.limit)?;
-        judge(&captured)
-            .map_err(|reason| format!("{flags:?}, run {time}: {reason}\n{}", captured.output()))?;
+        let captured = run(build, &program, &variables, wanted.limit)?;
+        judge(&captured).map_err(|reason| format!("{which}, run {time}: {reason}\n{}", captured.output()))?;
     }
     Ok(())
 }
@@ -87,7 +114,7 @@ pub fn run(
 ) -> Result<Captured, String> {
     let mut command = Command::new(build.library.join("toprope"));
     build.clean(&mut command);
-    command.args(["run", "--check", "strict"]).arg(program);
+    command.args(["run", "--check", "strict"]).arg(program).env("PYTHONDONTWRITEBYTECODE", "1");
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     process::capture(&mut command, limit)
 }

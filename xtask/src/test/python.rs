@@ -1,10 +1,13 @@
-//! The Python tests: pytest on tests/conformance/python, and the wheel in a fresh virtual environment. The tools come from an
+//! The Python tests: pytest on tests/conformance/python, without and with the checker, and the wheel in a fresh virtual environment. The tools come from an
 //! environment of the project's own below target/, made when its requirements change.
 
 use super::Options;
 use super::process::{answers, capture, pass_through, root, target_dir};
+use super::program::sources;
 use super::report::Report;
+use super::strict;
 use crate::python;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -32,6 +35,9 @@ pub fn run(options: &Options, report: &mut Report) -> Result<(), String> {
         report.failure("python (see above)");
     }
     report.add("python", passed, failed);
+    if name.is_empty() || "strict".contains(name) {
+        strict(&tools, options, report)?;
+    }
     if name.is_empty() || "wheel".contains(name) {
         match wheel(&tools, options) {
             Ok(()) => report.add("wheel", 1, 0),
@@ -46,7 +52,7 @@ pub fn run(options: &Options, report: &mut Report) -> Result<(), String> {
 }
 
 /// The environment with pytest and the rest, made anew when the requirements have changed.
-fn environment() -> Result<PathBuf, String> {
+pub fn environment() -> Result<PathBuf, String> {
     let folder = target_dir().join("python-tools");
     let requirements = root().join("tests/conformance/python/requirements.txt");
     let wanted = std::fs::read_to_string(&requirements)
@@ -96,6 +102,52 @@ fn pytest(tools: &Path, options: &Options, name: &str) -> Result<(usize, usize),
     }
     println!("{}\n{}", captured.ending(), captured.output());
     Ok((passed, failed.max(1)))
+}
+
+/// The tests under the checker: each file breaks the rules that tests/misuse/conformance.txt names, and no others.
+fn strict(tools: &Path, options: &Options, report: &mut Report) -> Result<(), String> {
+    let known = strict::known(&root())?;
+    let (mut passed, mut failed) = (0, 0);
+    for file in sources(&root().join("tests/conformance/python"), &["py"])? {
+        let file = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // Types are not run.
+        if !file.starts_with("test_") || file == "test_typing.py" {
+            continue;
+        }
+        match under_checker(tools, options, &file, known.get(&file).unwrap_or(&BTreeSet::new())) {
+            Ok(()) => passed += 1,
+            Err(reason) => {
+                println!("  {file}: {}", reason.trim_end());
+                report.failure(&format!("python strict {file}"));
+                failed += 1;
+            }
+        }
+    }
+    report.add("python strict", passed, failed);
+    Ok(())
+}
+
+fn under_checker(
+    tools: &Path,
+    options: &Options,
+    file: &str,
+    rules: &BTreeSet<String>,
+) -> Result<(), String> {
+    let mut command = Command::new(tools.join("bin/python"));
+    // Not captured, or pytest keeps the report.
+    command.args(["-m", "pytest", "-q", "-s", "--tb=short", "--color=no", "-p", "no:cacheprovider"]);
+    command.current_dir(root()).arg(format!("tests/conformance/python/{file}"));
+    command.env("PYTHONPATH", python::layout(!options.dev)).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env_remove("LD_LIBRARY_PATH").env("TOPROPE_CHECK", "warn");
+    let captured = capture(&mut command, LIMIT)?;
+    if !captured.status.is_some_and(|status| status.success()) {
+        return Err(format!("{}\n{}", captured.ending(), captured.output()));
+    }
+    let found = strict::serious(&captured.stderr);
+    match found.difference(rules).next() {
+        Some(rule) => Err(format!("{rule} is reported\n{}", captured.output())),
+        None => strict::all_found(rules, &found),
+    }
 }
 
 /// `2 failed, 1190 passed, 1 error in 8.50s`

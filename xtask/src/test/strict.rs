@@ -1,8 +1,9 @@
-//! The suite `strict`: the programs of tests/conformance and examples under `--check strict`. Nothing may be reported, but for those
+//! The suite `strict`: the programs of tests/conformance and examples (the tests in Python: [`super::python`]) under `--check strict`. Nothing may be reported, but for those
 //! that break rules on purpose: tests/misuse/conformance.txt names them, and the rules.
 
+use super::kernel;
 use super::misuse::{FOUND, rules_in, run};
-use super::program::{Build, C, CPP, Wanted, sources};
+use super::program::{Build, C, CPP, Wanted, compiled, sources};
 use super::report::Job;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,12 +11,10 @@ use std::sync::Arc;
 
 /// One job for each program.
 pub fn jobs(build: &Arc<Build>) -> Result<Vec<Job>, String> {
-    let path = build.root.join("tests/misuse/conformance.txt");
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut known = list(&text);
+    let mut known = known(&build.root)?;
     let mut jobs = Vec::new();
-    for folder in ["tests/conformance/c", "tests/conformance/cpp", "examples"] {
-        for source in sources(&build.root.join(folder), &["c", "cpp"])? {
+    for folder in ["tests/conformance/c", "tests/conformance/cpp", "tests/conformance/kernel", "examples"] {
+        for source in sources(&build.root.join(folder), &["c", "cpp", "py"])? {
             let file = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let rules = known.remove(&file).unwrap_or_default();
             let build = Arc::clone(build);
@@ -23,10 +22,18 @@ pub fn jobs(build: &Arc<Build>) -> Result<Vec<Job>, String> {
             jobs.push(Job { name, work: Box::new(move || one(&build, &source, &file, &rules)) });
         }
     }
-    match known.keys().next() {
+    // Those in Python: super::python.
+    match known.keys().find(|name| !name.ends_with(".py")) {
         None => Ok(jobs),
-        Some(name) => Err(format!("{}: there is no program {name}", path.display())),
+        Some(name) => Err(format!("tests/misuse/conformance.txt: there is no program {name}")),
     }
+}
+
+/// The list of tests/misuse: the rules that a program breaks on purpose.
+pub fn known(build_root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>, String> {
+    let path = build_root.join("tests/misuse/conformance.txt");
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(list(&text))
 }
 
 /// `file: rule rule …`; `#` begins a comment.
@@ -41,15 +48,20 @@ fn list(text: &str) -> BTreeMap<String, BTreeSet<String>> {
 fn one(build: &Build, source: &PathBuf, file: &str, rules: &BTreeSet<String>) -> Result<(), String> {
     let text = std::fs::read_to_string(source).map_err(|error| format!("{}: {error}", source.display()))?;
     let wanted = Wanted::parse(&text)?;
-    let standard = if file.ends_with(".c") { C[0] } else { CPP[3] };
-    let output: &Path = &build.out.join("strict").join(file.replace('.', "-"));
-    build.compile(source, standard, Some(output))?;
+    let output = build.out.join("strict").join(file.replace('.', "-"));
+    let program = if file.ends_with(".py") {
+        source.clone()
+    } else if source.parent().is_some_and(|folder| folder.ends_with("kernel")) {
+        compiled(&mut kernel::command(build, source, CPP[2], &output)?)?;
+        output
+    } else {
+        build.compile(source, if file.ends_with(".c") { C[0] } else { CPP[3] }, Some(&output))?;
+        output
+    };
     let mut all = BTreeSet::new();
     for variables in &wanted.runs {
-        let captured = run(build, output, variables, wanted.limit)?;
-        let serious = captured.stderr.lines().filter(|line| !line.starts_with("toprope: check: note"));
-        let serious: String = serious.flat_map(|line| [line, "\n"]).collect();
-        let found: BTreeSet<String> = rules_in(&serious).into_iter().map(str::to_owned).collect();
+        let captured = run(build, &program, variables, wanted.limit)?;
+        let found = serious(&captured.stderr);
         if let Some(rule) = found.difference(rules).next() {
             return Err(format!("{rule} is reported {variables:?}\n{}", captured.output()));
         }
@@ -63,10 +75,22 @@ fn one(build: &Build, source: &PathBuf, file: &str, rules: &BTreeSet<String>) ->
         }
         all.extend(found);
     }
-    match rules.difference(&all).next() {
+    all_found(rules, &all)
+}
+
+/// Whether everything was found that the list names.
+pub fn all_found(rules: &BTreeSet<String>, found: &BTreeSet<String>) -> Result<(), String> {
+    match rules.difference(found).next() {
         None => Ok(()),
         Some(rule) => Err(format!("{rule} is not reported, which tests/misuse/conformance.txt expects")),
     }
+}
+
+/// The rules of the errors and warnings that a report names.
+pub fn serious(stderr: &str) -> BTreeSet<String> {
+    let lines = stderr.lines().filter(|line| !line.starts_with("toprope: check: note"));
+    let serious: String = lines.flat_map(|line| [line, "\n"]).collect();
+    rules_in(&serious).into_iter().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -28,17 +28,17 @@ pub struct Race {
     pub base: usize,
 }
 
-/// What it breaks. Two host threads are not accused: their calls overlapped in time, and what orders them may be out of sight.
+/// What it breaks. Two calls of host threads that nothing orders overlapped in time: what has returned is before what begins later.
 pub fn finding(
     streams: &[Option<Stream>],
     names: &Names,
     block: &Block,
     born: &Call,
     race: &Race,
-) -> Option<Finding> {
+) -> Finding {
     let (earlier, later) = (race.earlier.epoch, race.later.epoch);
     let finding = match (earlier.is_host(), later.is_host()) {
-        (true, true) => return None,
+        (true, true) => rule::host_race::finding(names, race),
         (false, false) => match too_early(streams, race) {
             Some(waited) => rule::event_before_work::finding(names, race, &waited),
             None => rule::stream_race::finding(names, race),
@@ -46,7 +46,7 @@ pub fn finding(
         _ => rule::sync_copy_race::finding(names, race),
     };
     let what = format!("the memory: {} bytes at {:#x}, made by {}", block.size, block.base, api(born));
-    Some(finding.side(what, born.site))
+    finding.side(what, born.site)
 }
 
 /// The later stream did wait for the earlier one, but for what was there before the access.

@@ -20,6 +20,8 @@ pub struct Host {
     /// Something happened at `time`.
     used: bool,
     pub(super) who: u32,
+    /// The thread has not ended.
+    pub(super) live: bool,
     /// What has returned is in `clock`, and nobody has taken it over.
     due: bool,
     flag: &'static Flag,
@@ -59,13 +61,14 @@ impl Model {
             Some(slot) => slot,
             None => {
                 let (clock, flag) = (Arc::default(), Flag::leak());
-                let host = Host { clock, time: 1, used: false, who, due: false, flag };
+                let host = Host { clock, time: 1, used: false, who, live: true, due: false, flag };
                 self.hosts.push(host);
                 self.hosts.len() - 1
             }
         };
         if let Some(host) = self.hosts.get_mut(slot) {
             host.who = who;
+            host.live = true;
             here.flag = Some(host.flag);
         }
         here.slot = Some(slot);
@@ -75,7 +78,8 @@ impl Model {
 
     /// The thread has ended.
     pub fn leave(&mut self, slot: usize) {
-        if let Some(host) = self.hosts.get(slot) {
+        if let Some(host) = self.hosts.get_mut(slot) {
+            host.live = false;
             self.objects.bound.remove(&host.who);
         }
         self.vacant.push(slot);

@@ -7,8 +7,8 @@ use crate::shadow::Access;
 /// A stream or a thread.
 #[derive(Clone, Debug)]
 pub enum Name {
-    /// A host thread: the system's number.
-    Thread(i32),
+    /// A host thread: the system's number, and what pthread_self answers.
+    Thread(i32, u64),
     /// A stream.
     Stream {
         /// Its handle.
@@ -25,8 +25,8 @@ pub struct Names(Vec<Name>);
 impl Names {
     /// A new name for the calling thread.
     pub fn thread(&mut self) -> u32 {
-        // SAFETY: asks for a number.
-        self.add(Name::Thread(unsafe { libc::gettid() }))
+        // SAFETY: asks for numbers.
+        self.add(unsafe { Name::Thread(libc::gettid(), libc::pthread_self() as u64) })
     }
 
     /// A new stream.
@@ -39,10 +39,18 @@ impl Names {
         (self.0.len() - 1) as u32
     }
 
+    /// The system's number of the thread that has, or had last, this answer of pthread_self.
+    pub fn known(&self, name: u64) -> Option<i32> {
+        self.0.iter().rev().find_map(|known| match known {
+            Name::Thread(id, other) if *other == name => Some(*id),
+            _ => None,
+        })
+    }
+
     /// In words.
     pub fn of(&self, who: u32) -> String {
         match self.0.get(who as usize) {
-            Some(Name::Thread(id)) => format!("thread {id}"),
+            Some(Name::Thread(id, _)) => format!("thread {id}"),
             Some(Name::Stream { handle, home }) => {
                 let kind = if home.default { "default stream" } else { "stream" };
                 format!("{kind} {} ({handle:#x}) of device {}", home.id, home.device)

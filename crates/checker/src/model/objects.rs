@@ -46,6 +46,8 @@ pub struct Alive {
     pub kind: Kind,
     /// The call that made it.
     pub born: Call,
+    /// It lived when the library was finalized.
+    pub outlives: bool,
 }
 
 /// What is gone, the oldest first.
@@ -95,6 +97,8 @@ pub struct Pairs {
     pub inits: (i64, Site),
     /// aclrtSetDevice, less aclrtResetDevice; and the last aclrtSetDevice.
     pub sets: (i64, Site),
+    /// The last call that ended the library's use.
+    pub finalized: Option<(Api, Site)>,
 }
 
 /// Everything that has a handle.
@@ -132,7 +136,7 @@ impl Model {
     /// A handle came to be.
     pub fn born(&mut self, here: &mut Here, kind: Kind, handle: u64) {
         let born = self.call(here);
-        self.objects.alive.insert(handle, Alive { kind, born });
+        self.objects.alive.insert(handle, Alive { kind, born, outlives: false });
         if kind == Kind::Event {
             self.objects.events.insert(handle, Event::default());
         }
@@ -232,6 +236,9 @@ impl Model {
             _ => {}
         }
         if matches!(api, Api::aclFinalize | Api::aclFinalizeReference) && self.objects.pairs.inits.0 <= 0 {
+            self.objects.pairs.finalized = Some((api, site));
+            self.objects.alive.values_mut().for_each(|alive| alive.outlives = true);
+            self.blocks.iter_mut().for_each(|living| living.outlives = true);
             self.settle_all();
         }
     }

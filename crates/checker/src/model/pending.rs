@@ -53,7 +53,8 @@ pub struct Pending {
     pub range: Range,
     /// Whether it writes there.
     pub writes: bool,
-    block: Block,
+    /// None for pageable memory, of which only the end is seen, if a language module tells it.
+    block: Option<Block>,
     /// What is shut.
     pages: Runs,
     sums: SmallVec<[Sum; 2]>,
@@ -61,6 +62,19 @@ pub struct Pending {
     met: bool,
     /// [`Writes::told`] when it was added.
     told: u64,
+}
+
+impl Pending {
+    fn new(mark: Mark, api: Api, call: &Call, range: Range, writes: bool) -> Pending {
+        let Call { site, who, .. } = *call;
+        let (block, pages, sums) = (None, Runs::new(), SmallVec::new());
+        Pending { mark, api, site, who, range, writes, block, pages, sums, met: false, told: 0 }
+    }
+
+    /// What it counts in [`AT_ONCE`]: pageable memory has no pages that a worker's next step may need opened.
+    fn at_once(&self) -> usize {
+        usize::from(self.block.is_some())
+    }
 }
 
 /// Writes to a block of host memory, by tasks and calls.
@@ -142,10 +156,13 @@ impl Model {
 
     fn pend_one(&mut self, line: usize, mark: Mark, call: &Call, range: Range, writes: bool) {
         let Some(api) = call.api else { return };
-        let Some(living) = self.around(range.start).filter(|living| is_host(living.block.owner)) else {
-            return;
+        let block = match self.around(range.start) {
+            Some(living) if is_host(living.block.owner) => living.block,
+            None if moves_bytes(api) && !self.one_memory => {
+                return self.push(line, Pending::new(mark, api, call, range, writes));
+            }
+            _ => return,
         };
-        let block = living.block;
         let full = self.pendings.count >= MOST;
         let one_memory = self.one_memory;
         let kernels_write =
@@ -172,15 +189,21 @@ impl Model {
                 sums = cover::sums(&block, &range, &pages, level);
             }
         }
+        let pending = Pending::new(mark, api, call, range, writes);
+        self.push(line, Pending { block: Some(block), pages, sums, told, ..pending });
+    }
+
+    fn push(&mut self, line: usize, pending: Pending) {
+        if self.pendings.count >= MOST {
+            return;
+        }
         if self.pendings.lines.len() <= line {
             self.pendings.lines.resize_with(line + 1, VecDeque::new);
         }
-        let Call { site, who, .. } = *call;
         if let Some(queue) = self.pendings.lines.get_mut(line) {
-            let met = false;
-            queue.push_back(Pending { mark, api, site, who, range, writes, block, pages, sums, met, told });
+            AT_ONCE.fetch_add(pending.at_once(), Ordering::Release);
+            queue.push_back(pending);
             self.pendings.count += 1;
-            AT_ONCE.fetch_add(1, Ordering::Release);
         }
     }
 
@@ -225,7 +248,7 @@ impl Model {
     /// A block is gone.
     pub(super) fn settle_block(&mut self, block: &Block) {
         if self.pendings.count != 0 && is_host(block.owner) {
-            self.drop_those(|pending| pending.block.serial == block.serial);
+            self.drop_those(|pending| pending.block.is_some_and(|own| own.serial == block.serial));
         }
     }
 
@@ -239,6 +262,11 @@ impl Model {
     /// Lets host code on all pages again.
     pub fn settle_all(&mut self) {
         self.drop_those(|_| true);
+    }
+
+    /// All of them.
+    pub(super) fn pending(&self) -> impl Iterator<Item = &Pending> {
+        self.pendings.lines.iter().flatten()
     }
 
     fn drop_those(&mut self, which: impl Fn(&Pending) -> bool) {
@@ -255,21 +283,22 @@ impl Model {
 
     fn end(&mut self, pending: Pending, look: bool) {
         self.pendings.count -= 1;
-        AT_ONCE.fetch_sub(1, Ordering::Release);
+        AT_ONCE.fetch_sub(pending.at_once(), Ordering::Release);
         cover::open(&pending.pages, kind(pending.writes));
-        let place = self.blocks.find(pending.block.base);
+        let Some(block) = pending.block else { return };
+        let place = self.blocks.find(block.base);
         let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else { return };
-        if living.block.serial != pending.block.serial {
+        if living.block.serial != block.serial {
             return;
         }
         if pending.writes {
             living.writes.open = living.writes.open.saturating_sub(1);
         }
         let alone = living.writes.told == pending.told;
-        if !look || !alone || pending.met || pending.sums.is_empty() || self.aliased(&pending.block) {
+        if !look || !alone || pending.met || pending.sums.is_empty() || self.aliased(&block) {
             return;
         }
-        if let Some(sum) = pending.sums.iter().find(|sum| sum.differs(&pending.block)) {
+        if let Some(sum) = pending.sums.iter().find(|sum| sum.differs(&block)) {
             let finding = rule::host_write_early::changed(&self.names, &pending, &sum.part);
             self.out.push(finding);
         }

@@ -77,7 +77,7 @@ pub struct Op {
     pub reads: Vec<Range>,
     /// What it writes.
     pub writes: Vec<Range>,
-    /// The blocks that its ranges were in when it was added.
+    /// The blocks that its ranges were in when it was added: of what it reads, then of what it writes.
     pub serials: Vec<(usize, Option<u64>)>,
     /// It is counted in [`AT_ONCE`].
     pub counted: bool,
@@ -160,6 +160,11 @@ impl Stream {
     /// The place of the task that holds it up.
     pub fn held_at(&self) -> Mark {
         self.held.as_ref().map_or(self.last, |op| op.mark)
+    }
+
+    /// The task that holds it up.
+    pub fn holds(&self) -> Option<&Op> {
+        self.held.as_ref()
     }
 
     /// Tasks that wait for their turn.
@@ -257,6 +262,11 @@ impl Model {
     pub fn clock_at(&self, mark: Mark) -> Arc<Clock> {
         let stream = self.stream(clock::line_of(mark));
         stream.and_then(|stream| stream.at(mark.position())).cloned().unwrap_or_default()
+    }
+
+    /// Whether a notify was ever recorded, and lives.
+    pub fn was_recorded(&self, notify: u64) -> bool {
+        self.notifies.contains_key(&notify)
     }
 
     fn reached(&self, mark: Mark) -> bool {

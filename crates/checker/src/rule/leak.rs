@@ -1,4 +1,5 @@
-//! Memory and handles that live when the process ends.
+//! Memory and handles that live when the process ends, and whether they lived at the last aclFinalize. Nothing is reported then: owners
+//! with static lifetime free what they have after main, and that is no leak.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +22,9 @@ pub static RULE: Rule = Rule {
 
 /// One finding for each place that made something which still lives.
 pub fn at_exit(model: &Model) -> Vec<Finding> {
-    let mut groups: BTreeMap<(Site, &'static str), (Call, u64, u64)> = BTreeMap::new();
-    let mut note = |what: &'static str, born: &Call, bytes: u64| {
-        let group = groups.entry((born.site, what)).or_insert((*born, 0, 0));
+    let mut groups: BTreeMap<(Site, &'static str, bool), (Call, u64, u64)> = BTreeMap::new();
+    let mut note = |what: &'static str, born: &Call, outlives: bool, bytes: u64| {
+        let group = groups.entry((born.site, what, outlives)).or_insert((*born, 0, 0));
         group.1 += 1;
         group.2 += bytes;
     };
@@ -35,7 +36,7 @@ pub fn at_exit(model: &Model) -> Vec<Finding> {
             Owner::Registered => "registration of host memory",
             Owner::Alias | Owner::Image(_) => continue,
         };
-        note(what, &living.born, living.block.size as u64);
+        note(what, &living.born, living.outlives, living.block.size as u64);
     }
     for (handle, alive) in &model.objects.alive {
         let what = match alive.kind {
@@ -52,12 +53,18 @@ pub fn at_exit(model: &Model) -> Vec<Finding> {
             Kind::DataBuffer => "data buffer",
             _ => continue,
         };
-        note(what, &alive.born, 0);
+        note(what, &alive.born, alive.outlives, 0);
     }
-    let found = groups.into_iter().map(|((site, what), (born, number, bytes))| {
+    let finalized = model.objects.pairs.finalized;
+    let found = groups.into_iter().map(|((site, what, outlives), (born, number, bytes))| {
         let size = if bytes == 0 { String::new() } else { format!(", {bytes} bytes") };
-        let text = format!("{number} of {} still live at exit ({what}{size})", api(&born));
-        Finding::new(&RULE, text).side(format!("made by {}", api(&born)), site)
+        let when = if outlives { "lived at aclFinalize and still live at exit" } else { "still live at exit" };
+        let text = format!("{number} of {} {when} ({what}{size})", api(&born));
+        let finding = Finding::new(&RULE, text).side(format!("made by {}", api(&born)), site);
+        match finalized.filter(|_| outlives) {
+            Some((api, at)) => finding.side(format!("{} ended the library's use", api.name()), at),
+            None => finding,
+        }
     });
     found.collect()
 }

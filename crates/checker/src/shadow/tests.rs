@@ -30,6 +30,31 @@ fn unordered_writes_clash_and_ordered_ones_do_not() {
 }
 
 #[test]
+fn what_another_thread_did_there_is_near_when_one_of_the_two_writes() {
+    let call = |slot, who, time| Access { epoch: Epoch::host(slot, time), api: 0, site: Site::NONE, who };
+    let (one, other, successor) = (call(0, 10, 1), call(1, 11, 1), call(0, 12, 2));
+    let mut shadow = Shadow::new(64, false);
+    let mut all = Clock::default();
+    [one, other, successor].iter().for_each(|access| _ = all.add(access.epoch));
+    let mut out = Vec::new();
+    assert_eq!(shadow.read(0..32, one, &all, &mut out), None);
+    assert_eq!(shadow.read(0..32, other, &all, &mut out), None);
+    assert_eq!(shadow.write(16..48, one, &all, &mut out), Some(other));
+    assert_eq!(shadow.write(48..64, other, &all, &mut out), None);
+    assert_eq!(shadow.read(40..64, other, &all, &mut out), Some(one));
+    assert_eq!(shadow.read(40..48, one, &all, &mut out), None);
+    // A thread that has the slot of one that ended is another one; a task is none.
+    assert_eq!(shadow.read(40..48, successor, &all, &mut out), Some(one));
+    assert_eq!(shadow.write(0..64, task(1, 1), &all, &mut out), None);
+    assert!(out.is_empty());
+    // Without an order both are a clash, and near.
+    assert_eq!(shadow.write(0..64, one, &Clock::default(), &mut out), None);
+    assert_eq!(shadow.write(0..64, other, &Clock::default(), &mut out), Some(one));
+    let clash = |earlier, wrote| Conflict { earlier, wrote, at: 0, len: 64 };
+    assert_eq!(out, [clash(task(1, 1), true), clash(one, true)]);
+}
+
+#[test]
 fn never_written_bytes_are_found() {
     let mut shadow = Shadow::new(256, false);
     let mut out = Vec::new();
@@ -95,7 +120,7 @@ proptest! {
                 }
             }
             let mut out = Vec::new();
-            if write { shadow.write(start..start + len, access, clock, &mut out) } else { shadow.read(start..start + len, access, clock, &mut out) }
+            if write { shadow.write(start..start + len, access, clock, &mut out) } else { shadow.read(start..start + len, access, clock, &mut out) };
             for (earlier, wrote) in &want {
                 prop_assert!(out.iter().any(|c| c.earlier == *earlier && c.wrote == *wrote));
             }

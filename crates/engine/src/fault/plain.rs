@@ -36,6 +36,9 @@ pub(crate) unsafe fn guarded(dst: usize, src: usize, span: usize, routine: Routi
     Ok(())
 }
 
+/// As in the processor file.
+pub(crate) fn operands(_dst: usize, _src: usize, _len: usize) {}
+
 /// No signal handler runs here.
 ///
 /// # Safety

@@ -166,15 +166,16 @@ pub(crate) fn words() -> *mut Words {
     place
 }
 
-/// A routine of the C library that the trampoline can run: it touches `[dst, dst + len)` and perhaps `[src, src + len)`,
-/// holds no lock and needs no clean-up.
+/// A routine that the trampoline can run: one of the C library that touches `[dst, dst + len)` and perhaps `[src, src + len)`, or one
+/// that tells its [`operands`] as it goes. It holds no lock and needs no clean-up.
 pub(crate) type Routine = *const c_void;
 
 /// Runs `routine(dst, src, len)`; an access of it that faults ends it and is returned. `span` is handed over as the third
 /// argument.
 ///
 /// # Safety
-/// `routine` is a `memmove`, `memset` or `wmemset`; what it writes is not memory that Rust code holds references to.
+/// `routine` is a `memmove`, `memset` or `wmemset`, or tells its [`operands`]; what it writes is not memory that Rust code holds
+/// references to.
 #[inline(always)]
 pub(crate) unsafe fn guarded(dst: usize, src: usize, span: usize, routine: Routine) -> Result<(), Fault> {
     // SAFETY: the trampoline follows the C calling convention, and the caller answers for the routine and the ranges.
@@ -183,6 +184,18 @@ pub(crate) unsafe fn guarded(dst: usize, src: usize, span: usize, routine: Routi
         return Ok(());
     }
     Err(Fault { signal: outcome.signal as i32, address: outcome.address })
+}
+
+/// Inside a routine that makes several accesses: these are the operands now.
+#[inline(always)]
+pub(crate) fn operands(dst: usize, src: usize, len: usize) {
+    // SAFETY: a routine runs under the guard, so `guard` leads to the trampoline's frame, which only this thread uses.
+    unsafe {
+        let frame = (*words()).guard as *mut Frame;
+        (&raw mut (*frame).dst).write_volatile(dst);
+        (&raw mut (*frame).src).write_volatile(src);
+        (&raw mut (*frame).len).write_volatile(len);
+    }
 }
 
 /// How far below its frame the routine's stack may reach: less than a signal frame and a handler below it need. (A sanitizer's

@@ -2,17 +2,18 @@
 //!
 //! An arena has no addresses before its first block. One lock guards everything that changes; readers ([`Arena::find`]) take
 //! none. Free chunks are of two sorts: *warm* ones have had blocks and keep their pages; *cold* ones have no pages. Above
-//! [`KEEP`] warm bytes, the longest warm runs are punched out of the memory file, outside the lock.
+//! [`KEEP`] warm bytes, the longest warm runs are punched out of the memory file, outside the lock, but not the one that a
+//! block has just come back to: the next block of its size will take it.
 //!
 //! Lock ranks: `punching` before `state`; `state` is never held over a punch.
 
 use super::guard::Key;
 use super::heap::{Ground, Heap, NoPlace, Want};
-use super::record::{Record, Seen};
+use super::record::{Look, Record, Seen};
 use super::region::{GRANULE, Region, Wish};
 use super::table::{Found, Table};
-use super::{AllocError, Block, CHUNK, FreeError, Owner, Refusal, SMALLEST, Usage};
-use crate::sync::plain::{AtomicU64, Mutex, OnceLock, Ordering};
+use super::{AllocError, Block, CHUNK, FreeError, Owner, Refusal, SMALLEST, Usage, Whose};
+use crate::sync::plain::{AtomicU64, Mutex, OnceLock, Ordering, ShortMutex};
 
 /// Warm bytes that an arena keeps at most. (Touching 64 MiB of punched-out pages again costs about 56 ms.)
 pub(super) const KEEP: u64 = 64 << 20;
@@ -38,7 +39,7 @@ pub(super) struct Arena {
     placed: OnceLock<Placed>,
     used: Gauge,
     images: Gauge,
-    state: Mutex<Heap>,
+    state: ShortMutex<Heap>,
     punching: Mutex<()>,
 }
 
@@ -84,7 +85,7 @@ impl Arena {
             placed: OnceLock::new(),
             used: Gauge::default(),
             images: Gauge::default(),
-            state: Mutex::default(),
+            state: ShortMutex::default(),
             punching: Mutex::default(),
         }
     }
@@ -130,6 +131,19 @@ impl Arena {
                 Seen::Dead => return None,
                 // Another block came or went meanwhile; the table may lead elsewhere now.
                 Seen::Torn => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    /// How much of the live block around `addr` lies behind it, and whose it is.
+    #[inline(always)]
+    pub fn left(&self, addr: usize) -> Option<(usize, Whose)> {
+        let table = &self.placed.get()?.table;
+        loop {
+            match table.record(addr)?.left(addr) {
+                Look::Live(left, whose) => return Some((left, whose)),
+                Look::Dead => return None,
+                Look::Torn => std::hint::spin_loop(),
             }
         }
     }
@@ -206,7 +220,7 @@ impl Arena {
             Err(NoPlace::Full) => {
                 // No run is long enough: join all that can be joined, and wait for punches under way.
                 drop(state);
-                self.punch(0);
+                self.punch(0, None);
                 state = self.state.lock();
                 let free = self.plan.total.saturating_sub(self.used.now.load(Ordering::Relaxed));
                 if asked > free {
@@ -262,22 +276,26 @@ impl Arena {
         let warm = state.warm.total() * CHUNK as u64;
         drop(state);
         if warm > KEEP && self.plan.file.is_some() {
-            self.punch(KEEP);
+            self.punch(KEEP, Some(((addr - placed.table.base()) / CHUNK) as u32));
         }
         Ok(block)
     }
 
-    /// Punches out warm runs, the longest first, until at most `keep` bytes are warm.
+    /// Punches out warm runs, the longest first, until at most `keep` bytes are warm. The run of the chunk `last` stays, unless it
+    /// alone is more than that.
     #[cold]
-    fn punch(&self, keep: u64) {
+    fn punch(&self, keep: u64, last: Option<u32>) {
         let Some(placed) = self.placed.get() else { return };
         let _one = self.punching.lock();
+        let spared = |start: u32, len: u32| {
+            u64::from(len) * CHUNK as u64 <= keep && last.is_some_and(|at| (start..start + len).contains(&at))
+        };
         loop {
             let mut state = self.state.lock();
             if state.warm.total() * CHUNK as u64 <= keep {
                 return;
             }
-            let Some((start, len)) = state.warm.take_longest() else { return };
+            let Some((start, len)) = state.warm.take_longest(spared) else { return };
             drop(state);
             placed.region.punch(start as usize * CHUNK, len as usize * CHUNK);
             self.state.lock().cold.give(start, len);

@@ -5,7 +5,7 @@
 //! back before their space ends, so a stale pointer to one reads some other block's words at worst, and those say by
 //! themselves which addresses they are about.
 
-use super::{Block, Owner, Page};
+use super::{Block, Owner, Page, Whose};
 use crate::sync::plain::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::ptr::NonNull;
 
@@ -27,6 +27,13 @@ pub(super) enum Seen {
     /// No block.
     Dead,
     /// Two blocks, or a block and none: look again.
+    Torn,
+}
+
+/// What [`Record::left`] saw, as [`Seen`].
+pub(super) enum Look {
+    Live(usize, Whose),
+    Dead,
     Torn,
 }
 
@@ -69,6 +76,25 @@ impl Record {
         if self.serial.load(Ordering::Relaxed) == serial { Seen::Live(block) } else { Seen::Torn }
     }
 
+    /// Whose the block is, and how many of its bytes lie from `addr` on: None if `addr` is none of them. What a copy must know,
+    /// without the rest.
+    #[inline(always)]
+    pub fn left(&self, addr: usize) -> Look {
+        let serial = self.serial.load(Ordering::Acquire);
+        if serial == 0 {
+            return Look::Dead;
+        }
+        let base = self.base.load(Ordering::Relaxed);
+        let usable = self.usable.load(Ordering::Relaxed);
+        let whose = Whose::of_meta(self.meta.load(Ordering::Relaxed));
+        fence(Ordering::Acquire);
+        if self.serial.load(Ordering::Relaxed) != serial {
+            return Look::Torn;
+        }
+        let offset = addr.wrapping_sub(base);
+        if offset < usable { Look::Live(usable - offset, whose) } else { Look::Dead }
+    }
+
     /// The block, for a caller that keeps writers out.
     pub fn live(&self) -> Option<Block> {
         match self.read() {
@@ -79,39 +105,22 @@ impl Record {
 }
 
 fn pack(owner: Owner, page: Page) -> u64 {
-    let (kind, device) = match owner {
-        Owner::Device(device) => (0, device),
-        Owner::Pinned => (1, 0),
-        Owner::Managed => (2, 0),
-        Owner::Registered => (3, 0),
-        Owner::Alias => (4, 0),
-        Owner::Image(device) => (5, device),
-    };
     let page = match page {
         Page::Normal => 0,
         Page::Huge => 1,
         Page::Giant => 2,
     };
-    kind | page << 8 | u64::from(device) << 16
+    Whose::from(owner).0 | page << 8
 }
 
 #[inline]
 fn unpack(meta: u64) -> (Owner, Page) {
-    let device = (meta >> 16) as u16;
-    let owner = match meta & 0xff {
-        0 => Owner::Device(device),
-        1 => Owner::Pinned,
-        2 => Owner::Managed,
-        3 => Owner::Registered,
-        4 => Owner::Alias,
-        _ => Owner::Image(device),
-    };
     let page = match meta >> 8 & 0xff {
         0 => Page::Normal,
         1 => Page::Huge,
         _ => Page::Giant,
     };
-    (owner, page)
+    (Whose::of_meta(meta).known(), page)
 }
 
 /// Records that come one at a time and are used again.

@@ -64,9 +64,9 @@ impl Runs {
         self.by_len.last().map_or(0, |&(len, _)| len)
     }
 
-    /// Takes the longest run.
-    pub fn take_longest(&mut self) -> Option<(u32, u32)> {
-        let &(len, start) = self.by_len.last()?;
+    /// Takes the longest run that is not `spared`.
+    pub fn take_longest(&mut self, spared: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
+        let &(len, start) = self.by_len.iter().rev().find(|&&(len, start)| !spared(start, len))?;
         self.remove(start, len);
         Some((start, len))
     }

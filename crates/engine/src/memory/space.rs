@@ -8,7 +8,7 @@ use super::region::{GRANULE, thread_sanitizer, valgrind};
 use super::registered::Registered;
 use super::shield::{Hook, Shield, Shut};
 use super::sparse::Sparse;
-use super::{AllocError, Block, CHUNK, FreeError, Layout, Owner, Page, Refusal, SMALLEST, Usage};
+use super::{AllocError, Block, CHUNK, Extent, FreeError, Layout, Owner, Page, Refusal, SMALLEST, Usage};
 use crate::sync::plain::{AtomicU16, OnceLock, Ordering};
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ pub(super) struct Map {
 
 impl Map {
     /// The arena around `addr`, and its place.
-    #[inline]
+    #[inline(always)]
     fn arena_at(&self, addr: usize) -> Option<(usize, &Arena)> {
         let place = usize::from(self.granules.get(addr / GRANULE)?.load(Ordering::Acquire)).checked_sub(1)?;
         let arena = self.arenas.get(place)?;
@@ -228,16 +228,23 @@ impl Space {
     }
 
     /// Frees the block that starts at `addr`. (Registered memory is not allocated here: [`Space::unregister`].) The pages stay
-    /// with the arena; above 64 MiB of them, the longest free runs go back to the system.
+    /// with the arena; above 64 MiB of them, the longest of the other free runs go back to the system.
     pub fn free(&self, addr: usize) -> Result<Block, FreeError> {
         let (_, arena) = self.map.arena_at(addr).ok_or(FreeError::Unknown)?;
         arena.free(addr)
     }
 
+    /// Frees the block that starts at `addr` if it is one that `wanted` takes; others count as unknown. `wanted` is asked under the
+    /// arena's lock.
+    #[inline]
+    pub fn free_if(&self, addr: usize, wanted: impl Fn(&Block) -> bool) -> Result<Block, FreeError> {
+        let (_, arena) = self.map.arena_at(addr).ok_or(FreeError::Unknown)?;
+        arena.free_if(addr, wanted)
+    }
+
     /// Frees this very block; false when it is gone already, also when another one lives at its address by now.
     pub fn free_exact(&self, block: &Block) -> bool {
-        let Some((_, arena)) = self.map.arena_at(block.base) else { return false };
-        arena.free_if(block.base, |found| found.serial == block.serial).is_ok()
+        self.free_if(block.base, |found| found.serial == block.serial).is_ok()
     }
 
     /// Frees every block of `owner`; returns how many there were. Registered memory is forgotten.
@@ -254,6 +261,15 @@ impl Space {
     #[inline]
     pub fn find(&self, addr: usize) -> Option<Block> {
         self.map.find(addr)
+    }
+
+    /// What a copy must know of the live block around an address, if that lies in an arena with memory: [`Space::find`] and
+    /// [`Space::inner`] in one step, for most addresses.
+    #[inline(always)]
+    pub fn extent(&self, addr: usize) -> Option<Extent> {
+        let (_, arena) = self.map.arena_at(addr).filter(|(_, arena)| arena.has_memory())?;
+        let (left, whose) = arena.left(addr)?;
+        Some(Extent { left, whose, shift: arena.mirror() })
     }
 
     /// Whose arena `addr` lies in (live block or not): a compare. None outside all arenas. Device variables lie in their

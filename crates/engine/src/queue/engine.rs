@@ -5,7 +5,7 @@ use super::core::Core;
 use super::slot::Slot;
 use super::state::{IDLE, QUEUED};
 use super::worker;
-use super::{Config, Failure, Mark, Signal, Stream, Task, Waited, processors, user};
+use super::{Config, Failure, Mark, Signal, Standing, Stream, Task, Until, Waited, processors, user};
 use crate::fault::Fault;
 use crate::sync::{Arc, Ordering};
 use std::time::Instant;
@@ -68,7 +68,9 @@ impl Engine {
 
     /// Adds a task; it runs in the stream's order. Returns its position (0 for a stream that was never opened, whose task
     /// is dropped).
-    #[inline]
+    // In one piece with its caller, who knows the kind of task: the record is then written once, in its place, and no kind
+    // is looked at.
+    #[inline(always)]
     pub fn push(&self, stream: Stream, task: Task) -> u64 {
         let Some(slot) = self.slot(stream) else {
             return 0;
@@ -139,7 +141,23 @@ impl Engine {
     /// Waits for a mark, helping with copies, fills and events on the way. On a worker (in user code) it blocks that
     /// thread only.
     pub fn wait(&self, mark: Mark, deadline: Option<Instant>) -> Waited {
-        self.core.wait(mark, deadline)
+        let until = if deadline.is_some() { Until::Deadline } else { Until::Done };
+        self.core.wait(mark, deadline, until)
+    }
+
+    /// As [`Engine::wait`], for a caller that waits again and again until its patience with conditions is over.
+    pub fn wait_patiently(&self, mark: Mark, deadline: Option<Instant>) -> Waited {
+        self.core.wait(mark, deadline, Until::Patience)
+    }
+
+    /// The streams that have tasks left, and what keeps them. None if that cannot be told just now.
+    pub fn standing(&self) -> Option<Vec<Standing>> {
+        self.core.standing()
+    }
+
+    /// The streams of whose tasks the program's code on the calling thread is a part, innermost first.
+    pub fn inside(&self) -> Vec<Stream> {
+        user::streams(&self.core)
     }
 
     /// The stream's first failure.

@@ -192,7 +192,7 @@ impl Fifo {
 
 impl Back<'_> {
     /// Adds a task; its position.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, task: Task) -> u64 {
         let fifo = self.0;
         // SAFETY: under the lock.

@@ -5,7 +5,7 @@
 //! one of the two sees the other.
 
 use super::sleeper::Sleeper;
-use crate::sync::{AtomicU64, Mutex, Ordering, Place, full_fence, planted};
+use crate::sync::{AtomicU64, Ordering, Place, ShortMutex, full_fence, planted};
 
 /// Who waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +27,12 @@ unsafe impl Send for Waiter {}
 pub(crate) struct Line {
     done: AtomicU64,
     low: AtomicU64,
-    waiters: Mutex<Vec<Waiter>>,
+    waiters: ShortMutex<Vec<Waiter>>,
 }
 
 impl Default for Line {
     fn default() -> Self {
-        Line { done: AtomicU64::new(0), low: AtomicU64::new(u64::MAX), waiters: Mutex::new(Vec::new()) }
+        Line { done: AtomicU64::new(0), low: AtomicU64::new(u64::MAX), waiters: ShortMutex::new(Vec::new()) }
     }
 }
 

@@ -204,10 +204,16 @@ impl Roster {
         if pending() { self.end_spin() } else { Down::On }
     }
 
+    /// Whether an urgent kick came that nobody has taken.
+    #[inline]
+    pub(crate) fn urgent(&self) -> bool {
+        self.urgent.load(Ordering::Relaxed)
+    }
+
     /// Whether an urgent kick came; takes it.
     #[inline]
     pub(crate) fn take_urgent(&self) -> bool {
-        if !self.urgent.load(Ordering::Relaxed) {
+        if !self.urgent() {
             return false;
         }
         self.urgent.store(false, Ordering::Relaxed);

@@ -112,6 +112,8 @@ struct List {
     parked: Vec<Parked>,
     /// When the newest came, or one was met.
     since: Option<Instant>,
+    /// They are being looked at, and not in the list meanwhile.
+    out: bool,
 }
 
 impl Core {
@@ -160,10 +162,31 @@ impl Core {
         self.start_watch();
     }
 
+    /// The waits that the watch knows: stream, position before the wait, and whether a time limit or its condition ends it. None
+    /// while the watch looks at them.
+    pub(crate) fn parked_waits(&self) -> Option<Vec<(u32, u64, bool)>> {
+        let waits: Vec<_> = {
+            let list = self.parks.list.lock();
+            if list.out {
+                return None;
+            }
+            let of = |wait: &Parked| (wait.stream, wait.ticket, wait.deadline.is_some(), wait.poll.clone());
+            list.parked.iter().map(of).collect()
+        };
+        let of = |(stream, ticket, timed, poll): (u32, u64, bool, Arc<Poll>)| {
+            (stream, ticket, timed || poll.condition.look())
+        };
+        Some(waits.into_iter().map(of).collect())
+    }
+
     /// Looks at the parked waits; how long until the next look, None when there is nothing to look at.
     pub(crate) fn look_at_parked(&self) -> Option<Duration> {
         // The conditions are asked with no lock held.
-        let mut parked = std::mem::take(&mut self.parks.list.lock().parked);
+        let mut parked = {
+            let mut list = self.parks.list.lock();
+            list.out = !list.parked.is_empty();
+            std::mem::take(&mut list.parked)
+        };
         if parked.is_empty() {
             return None;
         }
@@ -191,6 +214,7 @@ impl Core {
         });
         let mut list = self.parks.list.lock();
         list.parked.append(&mut parked);
+        list.out = false;
         if changed {
             // The next change may well come soon.
             list.since = Some(now);

@@ -1,19 +1,19 @@
 //! The streams that can run: a policy under a lock, with its mask beside it for those who only look.
 
 use super::policy::{Candidate, Choice, Policy};
-use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, Ordering, ShortMutex};
 
 pub(crate) struct Ready {
     /// The policy's mask; written under the lock.
     mask: AtomicU32,
     /// The engine is being dropped: workers must look up whatever the lists say.
     stop: AtomicBool,
-    policy: Mutex<Box<dyn Policy>>,
+    policy: ShortMutex<Box<dyn Policy>>,
 }
 
 impl Ready {
     pub(crate) fn new(policy: Box<dyn Policy>) -> Ready {
-        Ready { mask: AtomicU32::new(0), stop: AtomicBool::new(false), policy: Mutex::new(policy) }
+        Ready { mask: AtomicU32::new(0), stop: AtomicBool::new(false), policy: ShortMutex::new(policy) }
     }
 
     /// Lists a stream. The caller kicks afterwards ([`super::park::Roster::kick`] begins with the fence).

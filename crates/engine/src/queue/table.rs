@@ -34,6 +34,16 @@ impl<T: Default> Table<T> {
         unsafe { segment.as_ref() }?.get(index as usize % SEGMENT)
     }
 
+    /// All slots that there are, and their indexes; those of indexes that were never handed out are among them.
+    #[cfg(not(loom))]
+    pub(crate) fn each(&self) -> impl Iterator<Item = (u32, &T)> {
+        (0..).step_by(SEGMENT).zip(&self.segments).flat_map(|(first, segment)| {
+            // SAFETY: as in `get`.
+            let segment = unsafe { segment.load(Ordering::Acquire).as_ref() };
+            (first..).zip(segment.into_iter().flatten())
+        })
+    }
+
     /// Hands out an index. None when all are in use.
     pub(crate) fn take(&self) -> Option<u32> {
         let mut free = self.free.lock();

@@ -111,7 +111,7 @@ const URGENT_BYTES: usize = 32 << 10;
 
 impl Task {
     /// About how many nanoseconds the task takes (a guess that steers when a worker is fetched).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cost_ns(&self) -> u64 {
         match self {
             Task::Copy { len, .. } | Task::Fill { len, .. } => 8 + (*len as u64 >> 3),
@@ -122,7 +122,7 @@ impl Task {
     }
 
     /// Whether it runs code of the program.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn user_code(&self) -> bool {
         match self {
             Task::Host { .. } | Task::Kernel(_) => true,
@@ -132,7 +132,7 @@ impl Task {
     }
 
     /// Whether a worker is fetched for it at once.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn urgent(&self) -> bool {
         match self {
             Task::Copy { len, .. } | Task::Fill { len, .. } => *len >= URGENT_BYTES,

@@ -88,6 +88,21 @@ pub(crate) fn counted() {
     COUNTED.set(true);
 }
 
+/// The streams whose user code the calling thread runs, innermost first.
+pub(crate) fn streams(core: &Core) -> Vec<super::Stream> {
+    let engine = ptr::from_ref(core) as usize;
+    let mut streams = Vec::new();
+    let mut at = INSIDE.get();
+    // SAFETY: as in `runs`.
+    while let Some(inside) = unsafe { at.as_ref() } {
+        if inside.engine == engine {
+            streams.push(super::Stream(inside.stream));
+        }
+        at = inside.outer;
+    }
+    streams
+}
+
 /// The thread steps out of the count of active workers, if it is in there; whether it was.
 fn step_out(core: &Core) -> bool {
     let counted = COUNTED.replace(false);

@@ -1,6 +1,5 @@
 //! A host thread that waits: it helps, then spins a little, then sleeps.
 
-use super::Waited;
 use super::core::{Core, over};
 use super::exec::Runner;
 use super::line::Line;
@@ -8,6 +7,7 @@ use super::mark::Mark;
 use super::sleeper;
 use super::state::{Claimer, QUEUED, RUNNING, WAITING};
 use super::worker::YIELD;
+use super::{Until, Waited, user};
 use crate::sync::{Ordering, spin_loop, yield_now};
 use std::time::{Duration, Instant};
 
@@ -17,10 +17,12 @@ const SPIN: Duration = Duration::from_micros(50);
 const CHAIN: usize = 4096;
 /// How often a sleeping host looks after the streams itself when the system has refused us a thread.
 const SHORT: Duration = Duration::from_millis(2);
+/// How long a host sleeps before the probe is told.
+const LONG: Duration = Duration::from_millis(100);
 
 impl Core {
-    /// Waits for a mark.
-    pub(crate) fn wait(&self, mark: Mark, deadline: Option<Instant>) -> Waited {
+    /// Waits for a mark. `until` says what the deadline is.
+    pub(crate) fn wait(&self, mark: Mark, deadline: Option<Instant>, until: Until) -> Waited {
         let Some(line) = self.line(mark) else {
             return Waited::Done;
         };
@@ -28,12 +30,12 @@ impl Core {
             return Waited::Done;
         }
         self.host_waits(mark, true);
-        let waited = self.wait_slow(line, mark, deadline);
+        let waited = self.wait_slow(line, mark, deadline, until);
         self.host_waits(mark, false);
         waited
     }
 
-    fn wait_slow(&self, line: &Line, mark: Mark, deadline: Option<Instant>) -> Waited {
+    fn wait_slow(&self, line: &Line, mark: Mark, deadline: Option<Instant>, why: Until) -> Waited {
         let position = mark.position();
         loop {
             while self.help(mark, deadline) {
@@ -67,13 +69,39 @@ impl Core {
                     self.kick(true);
                 }
             };
-            if sleeper::sleep(line, position, until, registered) {
+            let done = match self.watched() {
+                false => sleeper::sleep(line, position, until, registered),
+                true => self.sleep_watched(line, mark, until, why, registered),
+            };
+            if done {
                 return Waited::Done;
             }
             if over(deadline) {
                 return if line.done() >= position { Waited::Done } else { Waited::TimedOut };
             }
         }
+    }
+
+    /// As [`sleeper::sleep`], and tells when it takes long.
+    fn sleep_watched(
+        &self,
+        line: &Line,
+        mark: Mark,
+        until: Option<Instant>,
+        why: Until,
+        registered: impl Fn(),
+    ) -> bool {
+        let long = Instant::now() + LONG;
+        if until.is_some_and(|until| until <= long) {
+            return sleeper::sleep(line, mark.position(), until, registered);
+        }
+        if sleeper::sleep(line, mark.position(), Some(long), &registered) {
+            return true;
+        }
+        self.probe.sleeps(mark, why, &user::streams(self));
+        let done = sleeper::sleep(line, mark.position(), until, registered);
+        self.probe.woke();
+        done
     }
 
     /// Follows the waits from `mark` to a stream that can run, and runs that up to the position needed. False: there is

@@ -8,7 +8,7 @@ use super::worker;
 use crate::fault;
 use crate::sync::{Arc, AtomicU64, Mutex, Ordering};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 use std::time::{Duration, Instant};
 
 /// Sleep without a deadline.
@@ -44,6 +44,14 @@ pub(crate) struct Watch {
 impl Default for Watch {
     fn default() -> Watch {
         Watch { inner: Mutex::default(), until: AtomicU64::new(u64::MAX) }
+    }
+}
+
+impl Watch {
+    /// Streams and tickets of all alarms, stale ones among them.
+    pub(crate) fn alarmed(&self) -> HashSet<(u32, u64)> {
+        let inner = self.inner.lock();
+        inner.alarms.iter().map(|Reverse(alarm)| (alarm.stream, alarm.ticket)).collect()
     }
 }
 

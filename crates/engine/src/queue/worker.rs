@@ -4,6 +4,7 @@
 //! polls (asleep 100 us at a time, for 20 ms after the last work), then it parks until it is fetched. With one processor
 //! it parks at once. Threads are detached and joined by nobody; they end when the engine is dropped.
 
+use super::apart::Apart;
 use super::core::Core;
 use super::exec::Runner;
 use super::park::Down;
@@ -11,6 +12,7 @@ use super::policy::Choice;
 use super::state::Claimer;
 use super::user;
 use crate::sync::{Arc, Ordering, spin_loop, yield_now};
+use crate::thread;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -22,8 +24,6 @@ pub(crate) const YIELD: Duration = Duration::from_micros(2);
 const NAP: Duration = Duration::from_micros(100);
 /// How long after the last work it polls.
 const POLL: Duration = Duration::from_millis(20);
-/// Callbacks of C programs expect the stack of an ordinary thread; only touched pages count.
-const STACK: usize = 8 << 20;
 
 thread_local! {
     static ON_WORKER: Cell<bool> = const { Cell::new(false) };
@@ -44,46 +44,22 @@ pub(crate) fn spawn(core: &Core) {
     }
 }
 
-/// Starts a detached thread with all signals blocked but those that its own code may raise; false if the system
-/// refuses.
+/// Starts a thread of the engine; false if the system refuses.
 pub(crate) fn spawn_thread(core: &Core, name: String, main: impl FnOnce(Arc<Core>) + Send + 'static) -> bool {
     let Some(core) = core.me.upgrade() else {
         return false;
     };
-    let body = move || {
+    thread::detached(name, move || {
         ON_WORKER.set(true);
-        // SAFETY: sets this thread's timer slack, so that short sleeps are short.
-        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
         main(core);
-    };
-    // The new thread inherits the mask of this one.
-    // SAFETY: the sets are filled in before they are used, and the old mask is put back.
-    unsafe {
-        let mut mask: libc::sigset_t = std::mem::zeroed();
-        let mut old: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut mask);
-        for signal in [
-            libc::SIGSEGV,
-            libc::SIGBUS,
-            libc::SIGFPE,
-            libc::SIGILL,
-            libc::SIGTRAP,
-            libc::SIGSYS,
-            libc::SIGABRT,
-        ] {
-            libc::sigdelset(&raw mut mask, signal);
-        }
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, &raw mut old);
-        let started = std::thread::Builder::new().name(name).stack_size(STACK).spawn(body).is_ok();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const old, std::ptr::null_mut());
-        started
-    }
+    })
 }
 
 fn work(core: Arc<Core>) {
     user::counted();
     let mut runner = Runner::worker(&core);
     let mut last_work = Instant::now();
+    let mut apart = Apart::default();
     loop {
         let worked = sweep(&core, &mut runner);
         if runner.lost {
@@ -97,7 +73,7 @@ fn work(core: Arc<Core>) {
         if worked {
             last_work = Instant::now();
         }
-        if step_down(&core, last_work) == Down::Exit {
+        if step_down(&core, last_work, &mut apart) == Down::Exit {
             break;
         }
     }
@@ -149,9 +125,9 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
 }
 
 /// From active down to deep park; Work when there may be something again.
-fn step_down(core: &Core, last_work: Instant) -> Down {
+fn step_down(core: &Core, last_work: Instant, apart: &mut Apart) -> Down {
     let pending = || core.pending();
-    if core.roster.begin_spin(pending) == Down::Work || (!core.solo && spin(core)) {
+    if core.roster.begin_spin(pending) == Down::Work || (!core.solo && spin(core, apart)) {
         return Down::Work;
     }
     let until = last_work + POLL;
@@ -171,7 +147,7 @@ fn step_down(core: &Core, last_work: Instant) -> Down {
 }
 
 /// Spins until urgent work is announced; whether it was (and the worker counts as working again).
-fn spin(core: &Core) -> bool {
+fn spin(core: &Core, apart: &mut Apart) -> bool {
     let start = Instant::now();
     let mut yielded = start;
     loop {
@@ -188,6 +164,7 @@ fn spin(core: &Core) -> bool {
         if now - yielded >= YIELD {
             yield_now();
             yielded = Instant::now();
+            apart.yielded(now, yielded, core.roster.urgent());
         }
     }
 }

@@ -8,14 +8,18 @@ use std::time::{Duration, Instant};
 
 use ascendcl_sys as sys;
 use parking_lot::{Condvar, Mutex};
-use toprope_engine::queue::{self, Mark};
+use toprope_engine::queue::{self, Mark, Until};
 
 use super::Callback;
 use crate::error::Result;
+use crate::observer::{self, Waiting};
+use crate::process::Runtime;
 use crate::refuse;
 
 /// Most threads that may be subscribed at once. aclrtSubscribeReport#05
 const MOST_THREADS: usize = 1024;
+/// How long a thread waits before the observer is told.
+const LONG: Duration = Duration::from_millis(100);
 
 /// The subscribed threads of a process.
 #[derive(Default)]
@@ -97,6 +101,13 @@ impl Desk {
         Ok(mailbox)
     }
 
+    /// Threads for which callbacks are due.
+    pub(crate) fn due(&self) -> Vec<u64> {
+        let mailboxes = self.mailboxes.lock();
+        let due = mailboxes.values().filter(|mailbox| !mailbox.inner.lock().due.is_empty());
+        due.map(|mailbox| mailbox.thread).collect()
+    }
+
     /// The mailbox of a subscribed thread.
     pub(super) fn mailbox(&self, thread: u64) -> Option<Arc<Mailbox>> {
         let mailbox = self.mailboxes.lock().get(&thread)?.clone();
@@ -132,8 +143,15 @@ impl Mailbox {
     }
 
     /// Takes all that is due; waits up to `limit` for the first.
-    pub fn due(&self, limit: Option<Duration>, stranger: &'static str) -> Result<VecDeque<Report>> {
+    pub fn due(
+        &self,
+        rt: &Runtime,
+        limit: Option<Duration>,
+        stranger: &'static str,
+    ) -> Result<VecDeque<Report>> {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        // Short waits are not told.
+        let long = observer::watched().then(|| Instant::now() + LONG);
         let mut inner = self.inner.lock();
         loop {
             if inner.streams == 0 {
@@ -146,18 +164,36 @@ impl Mailbox {
             if !inner.due.is_empty() {
                 return Ok(std::mem::take(&mut inner.due));
             }
-            match deadline {
+            let told = long.is_some_and(|long| Instant::now() >= long);
+            let until = match (deadline, long) {
+                (Some(deadline), Some(long)) if !told => Some(deadline.min(long)),
+                (None, long) if !told => long,
+                (deadline, _) => deadline,
+            };
+            if told {
+                tell_waiting(rt, deadline.is_some());
+            }
+            match until {
                 None => self.arrived.wait(&mut inner),
-                Some(deadline) => {
-                    if self.arrived.wait_until(&mut inner, deadline).timed_out() && inner.due.is_empty() {
-                        return refuse!(
-                            sys::ACL_ERROR_RT_REPORT_TIMEOUT,
-                            "aclrtProcessReport#04",
-                            "no callback was due in time"
-                        );
-                    }
-                }
+                Some(until) => _ = self.arrived.wait_until(&mut inner, until),
+            }
+            if told {
+                observer::tell(|o| o.waited());
+            }
+            if inner.due.is_empty() && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return refuse!(
+                    sys::ACL_ERROR_RT_REPORT_TIMEOUT,
+                    "aclrtProcessReport#04",
+                    "no callback was due in time"
+                );
             }
         }
     }
+}
+
+#[cold]
+fn tell_waiting(rt: &Runtime, limited: bool) {
+    let until = if limited { Until::Deadline } else { Until::Done };
+    let inside = rt.engine.inside();
+    observer::tell(|o| o.waiting(&Waiting { mark: None, until, inside: &inside }));
 }

@@ -4,15 +4,18 @@
 use std::fmt;
 
 use ascendcl_sys as sys;
+use toprope_engine::memory::{self, Move};
 use toprope_engine::queue::Task;
 
-use super::{drain, end, enqueue, given, now, own};
+use super::{FAULT_CODE, drain, end, enqueue, given, gone, now, own, work};
 use crate::bytes;
 use crate::error::Result;
 use crate::generated::api::Api;
+use crate::handle::Pin;
 use crate::memory::place::{Place, Side, Span};
 use crate::process::Runtime;
-use crate::{refuse, stream, thread};
+use crate::stream::{self, Stream};
+use crate::{observer, refuse, thread};
 
 /// aclrtMemcpyBatch#23
 const MOST: usize = 4096;
@@ -97,6 +100,12 @@ struct Entry {
     src: Span,
 }
 
+impl Entry {
+    fn inner(&self) -> Move {
+        Move { dst: self.dst.inner(), src: self.src.inner(), len: self.dst.len }
+    }
+}
+
 /// What the ACL layer has read.
 struct Batch {
     dsts: Vec<usize>,
@@ -113,12 +122,18 @@ pub fn memcpy_batch(rt: &Runtime, arrays: &Arrays, fail: &mut usize) -> Result<(
     indexes(rules, &batch, arrays)?;
     // *#03
     thread::current_device(rt)?;
-    for entry in entries(rt, rules, &batch, fail)? {
-        *fail = entry.index;
-        now(rt, rules.api, &entry.dst, &entry.src)?;
+    let entries = entries(rt, rules, &batch, fail)?;
+    let moves: Vec<Move> = entries.iter().map(Entry::inner).collect();
+    // SAFETY: the ranges are blocks of the runtime, which never hands out references into them, or memory of the program.
+    let moved = unsafe { memory::copy_each(&moves) };
+    let done = moved.map_or_else(|(at, _)| at, |()| moves.len());
+    for entry in entries.iter().take(done) {
+        observer::tell(|o| o.accessed(rules.api, &[entry.src.range()], &[entry.dst.range()]));
     }
-    *fail = usize::MAX;
-    Ok(())
+    let Err((at, fault)) = moved else { return Ok(()) };
+    let entry = entries.get(at);
+    *fail = entry.map_or(usize::MAX, |entry| entry.index);
+    gone(fault, entry.map(|entry| &entry.dst), entry.map(|entry| &entry.src))
 }
 
 /// aclrtMemcpyBatchAsync and aclrtMemcpyBatchAsyncV2. Entries with pageable memory are copied before the call returns (#23),
@@ -130,22 +145,66 @@ pub fn memcpy_batch_async(rt: &Runtime, arrays: &Arrays, stream: u64, fail: &mut
     indexes(rules, &batch, arrays)?;
     let stream = own(rt, stream, "ours: as aclrtMemcpyAsync#23")?;
     let entries = entries(rt, rules, &batch, fail)?;
-    let pages = |entry: &Entry| entry.dst.place == Place::Pageable || entry.src.place == Place::Pageable;
+    let pages = |entry: &Entry| entry.dst.place() == Place::Pageable || entry.src.place() == Place::Pageable;
     if entries.iter().any(pages) {
         // aclrtMemcpyBatchAsync#24, aclrtMemcpyBatchAsyncV2#22
         drain(rt, &stream, "aclrtMemcpyBatchAsync#24")?;
     }
+    let mut group: Vec<&Entry> = Vec::new();
+    let mut bytes = 0;
     for entry in &entries {
         if pages(entry) {
             *fail = entry.index;
             now(rt, rules.api, &entry.dst, &entry.src)?;
             continue;
         }
-        let task = Task::Copy { dst: entry.dst.inner(rt), src: entry.src.inner(rt), len: entry.dst.len };
-        enqueue(rt, rules.api, &stream, task, &[entry.src.range()], &[entry.dst.range()]);
+        if bytes + entry.dst.len > GROUP {
+            add(rt, rules, &stream, &mut group, bytes);
+            bytes = 0;
+        }
+        bytes += entry.dst.len;
+        group.push(entry);
     }
+    add(rt, rules, &stream, &mut group, bytes);
     *fail = usize::MAX;
     Ok(())
+}
+
+/// Bytes of entries that one task copies: enough that the task itself costs little, and short enough for priorities.
+const GROUP: usize = 1 << 20;
+/// So few entries are a task each.
+const FEW: usize = 4;
+
+/// Adds the entries of a group, and empties it.
+fn add(rt: &Runtime, rules: &Rules, stream: &Pin<'_, Stream>, group: &mut Vec<&Entry>, bytes: usize) {
+    let alone = group.len() <= FEW;
+    for entry in group.iter().filter(|_| alone) {
+        let Move { dst, src, len } = entry.inner();
+        let task = Task::Copy { dst, src, len };
+        enqueue(rt, rules.api, stream, task, &[entry.src.range()], &[entry.dst.range()]);
+    }
+    if !alone {
+        let moves: Vec<Move> = group.iter().map(|entry| entry.inner()).collect();
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        if observer::watched() {
+            reads.extend(group.iter().map(|entry| entry.src.range()));
+            writes.extend(group.iter().map(|entry| entry.dst.range()));
+        }
+        let task = work(bytes, moves.len(), move || copy_all(&moves));
+        enqueue(rt, rules.api, stream, task, &reads, &writes);
+    }
+    group.clear();
+}
+
+/// Makes every copy that can be made; whether that were all.
+fn copy_all(mut moves: &[Move]) -> std::result::Result<(), u32> {
+    let mut result = Ok(());
+    // SAFETY: the ranges are blocks of the runtime, which never hands out references into them, or memory of the program.
+    while let Err((at, _)) = unsafe { memory::copy_each(moves) } {
+        result = Err(FAULT_CODE);
+        moves = moves.get(at + 1..).unwrap_or_default();
+    }
+    result
 }
 
 /// The checks of the ACL layer. None: every size is 0, and nothing else is looked at (#03).
@@ -273,7 +332,7 @@ fn entries(rt: &Runtime, rules: &Rules, batch: &Batch, fail: &mut usize) -> Resu
         let src = end(rt, &Nth("srcs", index), src, size)?;
         located(rules, &Nth("dsts", index), &dst, attr.dstLoc)?;
         located(rules, &Nth("srcs", index), &src, attr.srcLoc)?;
-        if dst.place.side() == src.place.side() {
+        if dst.place().side() == src.place().side() {
             return refuse!(
                 sys::ACL_ERROR_RT_PARAM_INVALID,
                 rules.one_side,
@@ -285,7 +344,7 @@ fn entries(rt: &Runtime, rules: &Rules, batch: &Batch, fail: &mut usize) -> Resu
             );
         }
         if let Some(first) = entries.first() {
-            let (this, that) = (dst.place.side(), first.dst.place.side());
+            let (this, that) = (dst.place().side(), first.dst.place().side());
             if this != that {
                 // The code is ours.
                 return refuse!(
@@ -304,10 +363,10 @@ fn entries(rt: &Runtime, rules: &Rules, batch: &Batch, fail: &mut usize) -> Resu
 
 /// Whether a location of an attribute is where the memory really is. ours: the id counts for devices only.
 fn located(rules: &Rules, name: &Nth, span: &Span, location: sys::aclrtMemLocation) -> Result<()> {
-    let fits = match (location.r#type, span.place.side()) {
+    let fits = match (location.r#type, span.place().side()) {
         (sys::ACL_MEM_LOCATION_TYPE_HOST, Side::Host) => true,
         (sys::ACL_MEM_LOCATION_TYPE_DEVICE, Side::Device) => {
-            span.place.device().map(u32::from) == Some(location.id)
+            span.place().device().map(u32::from) == Some(location.id)
         }
         _ => false,
     };

@@ -63,7 +63,7 @@ fn on_device(
     rule: &'static str,
 ) -> Result<(Span, u16)> {
     let span = end(rt, name, addr, len)?;
-    match span.place.device() {
+    match span.place().device() {
         Some(device) => Ok((span, device)),
         None => refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
@@ -125,8 +125,8 @@ pub fn set_memcpy_desc(
         );
     }
     let text = Descriptor { mark: MARK, dst: dst as u64, src: src as u64, count: count as u64, rest: [0; 4] };
-    shift(home.inner(rt), &raw const text as usize, size_of::<Descriptor>())
-        .or_else(|fault| gone(rt, fault, Some(&home), None))?;
+    shift(home.inner(), &raw const text as usize, size_of::<Descriptor>())
+        .or_else(|fault| gone(fault, Some(&home), None))?;
     observer::tell(|o| o.accessed(Api::aclrtSetMemcpyDesc, &[], &[home.range()]));
     Ok(())
 }
@@ -145,7 +145,7 @@ pub fn memcpy_async_with_desc(rt: &'static Runtime, desc: usize, kind: u32, stre
     inside(kind, sys::ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtMemcpyAsyncWithDesc#04")?;
     let (home, _) = on_device(rt, &"desc", desc, size_of::<Descriptor>(), "aclrtMemcpyAsyncWithDesc#05")?;
     let stream = own(rt, Some(stream), "ours: as aclrtMemcpyAsync#23")?;
-    let place = home.inner(rt);
+    let place = home.inner();
     let task = work(MOST.min(1 << 20), 1, move || {
         let now = read(place)?;
         run(rt, now.dst as usize, now.src as usize, now.count as usize)
@@ -169,12 +169,12 @@ fn read(place: usize) -> std::result::Result<Descriptor, u32> {
 
 /// Copies inside a device, with the addresses as they are when the task executes.
 fn run(rt: &Runtime, dst: usize, src: usize, count: usize) -> std::result::Result<(), u32> {
-    let find = |addr| end(rt, &"address", addr, count).ok().filter(|span| span.place.device().is_some());
+    let find = |addr| end(rt, &"address", addr, count).ok().filter(|span| span.place().device().is_some());
     let (Some(dst), Some(src)) = (find(dst), find(src)) else { return Err(FAULT_CODE) };
-    if dst.place.device() != src.place.device() {
+    if dst.place().device() != src.place().device() {
         return Err(FAULT_CODE);
     }
-    shift(dst.inner(rt), src.inner(rt), count).map_err(|_| FAULT_CODE)
+    shift(dst.inner(), src.inner(), count).map_err(|_| FAULT_CODE)
 }
 
 /// The operands of aclrtMemcpyAsyncWithOffset, as the program gives them.
@@ -251,8 +251,8 @@ enum Cell {
 impl Cell {
     fn find(rt: &Runtime, name: &'static str, addr: usize) -> Result<Cell> {
         let span = end(rt, &name, addr, size_of::<usize>())?;
-        if span.place != Place::Pageable {
-            return Ok(Cell::Later { inner: span.inner(rt), start: addr });
+        if span.place() != Place::Pageable {
+            return Ok(Cell::Later { inner: span.inner(), start: addr });
         }
         match bytes::read(addr) {
             Ok(pointer) => Ok(Cell::Taken(pointer)),

@@ -21,8 +21,8 @@ pub fn memset(rt: &Runtime, addr: usize, max: usize, value: i32, count: usize) -
     thread::current_device(rt)?;
     let span = end_now(rt, &"devPtr", addr, count)?;
     // SAFETY: a block of the runtime, which never hands out references into it, or memory of the program.
-    unsafe { rt.engine.fill(span.inner(rt), value as u8, count) }
-        .or_else(|fault| gone(rt, fault, Some(&span), None))?;
+    unsafe { rt.engine.fill(span.inner(), value as u8, count) }
+        .or_else(|fault| gone(fault, Some(&span), None))?;
     observer::tell(|o| o.accessed(Api::aclrtMemset, &[], &[span.range()]));
     Ok(())
 }
@@ -46,7 +46,7 @@ pub fn memset_async(
     // aclrtMemsetAsync#06, #07
     let stream = own(rt, stream, "aclrtMemsetAsync#07")?;
     let span = end(rt, &"devPtr", addr, count)?;
-    let task = Task::Fill { dst: span.inner(rt), len: count, byte: value as u8 };
+    let task = Task::Fill { dst: span.inner(), len: count, byte: value as u8 };
     enqueue(rt, Api::aclrtMemsetAsync, &stream, task, &[], &[span.range()]);
     Ok(())
 }
@@ -91,18 +91,17 @@ pub fn memset_d32_async(
     };
     let span = span?;
     let stream = own(rt, stream, "ours: as aclrtMemsetAsync#07")?;
-    if span.place.side() == Side::Host {
+    if span.place().side() == Side::Host {
         return fill_now(rt, Api::aclrtMemsetD32Async, &span, value, count);
     }
-    let task = Task::Fill32 { dst: span.inner(rt), count, word: value };
+    let task = Task::Fill32 { dst: span.inner(), count, word: value };
     enqueue(rt, Api::aclrtMemsetD32Async, &stream, task, &[], &[span.range()]);
     Ok(())
 }
 
 fn fill_now(rt: &Runtime, api: Api, span: &Span, value: u32, count: usize) -> Result<()> {
     // SAFETY: a block of the runtime, which never hands out references into it, or memory of the program.
-    unsafe { rt.engine.fill32(span.inner(rt), value, count) }
-        .or_else(|fault| gone(rt, fault, Some(span), None))?;
+    unsafe { rt.engine.fill32(span.inner(), value, count) }.or_else(|fault| gone(fault, Some(span), None))?;
     observer::tell(|o| o.accessed(api, &[], &[span.range()]));
     Ok(())
 }
@@ -129,7 +128,7 @@ fn words(rt: &Runtime, addr: usize, size: usize, count: usize) -> Result<Span> {
         }
     };
     let span = end(rt, &"ptr", addr, bytes)?;
-    let rule = match span.place {
+    let rule = match span.place() {
         Place::Pageable => "aclrtMemsetD32#06",
         Place::Managed => "aclrtMemsetD32#08",
         _ => return Ok(span),

@@ -1,9 +1,11 @@
 //! aclrtMemcpy2d and aclrtMemcpy2dAsync: rows of `width` bytes, a pitch apart.
 
 use ascendcl_sys as sys;
+use toprope_engine::fault::Fault;
+use toprope_engine::memory::{self, Rows};
 use toprope_engine::queue::Task;
 
-use super::{drain, end, enqueue, given, gone, kind_name, own, pageable, reachable, shift, work};
+use super::{drain, end, enqueue, given, gone, kind_name, own, pageable, reachable, work};
 use crate::error::Result;
 use crate::generated::api::Api;
 use crate::generated::products::Pageable;
@@ -62,35 +64,6 @@ macro_rules! rules {
 const NOW: Rules = rules!(aclrtMemcpy2d);
 const ASYNC: Rules = rules!(aclrtMemcpy2dAsync);
 
-/// The rows on the inside: addresses that the runtime itself touches.
-#[derive(Clone, Copy)]
-struct Rows {
-    dst: usize,
-    dpitch: usize,
-    src: usize,
-    spitch: usize,
-    width: usize,
-    height: usize,
-}
-
-impl Rows {
-    /// One piece of memory on both sides.
-    fn dense(&self) -> Option<usize> {
-        let dense = self.height == 1 || (self.width == self.dpitch && self.width == self.spitch);
-        dense.then_some(self.width * self.height)
-    }
-
-    fn shift(&self) -> std::result::Result<(), toprope_engine::fault::Fault> {
-        if let Some(len) = self.dense() {
-            return shift(self.dst, self.src, len);
-        }
-        for row in 0..self.height {
-            shift(self.dst + row * self.dpitch, self.src + row * self.spitch, self.width)?;
-        }
-        Ok(())
-    }
-}
-
 /// aclrtMemcpy2d: copies at once.
 pub fn memcpy_2d(rt: &Runtime, rect: &Rect) -> Result<()> {
     // aclrtMemcpy2d#01
@@ -106,13 +79,13 @@ pub fn memcpy_2d(rt: &Runtime, rect: &Rect) -> Result<()> {
         );
     }
     let (dst, src) = ends(rt, &NOW, rect)?;
-    let (to, from) = (dst.place.side(), src.place.side());
+    let (to, from) = (dst.place().side(), src.place().side());
     if to == from && to != Side::Either {
         return one_side("aclrtMemcpy2d#12", rect, &dst, &src);
     }
     // *#03
     thread::current_device(rt)?;
-    copy_now(rt, &NOW, rect, &dst, &src)
+    copy_now(&NOW, rect, &dst, &src)
 }
 
 /// aclrtMemcpy2dAsync.
@@ -135,7 +108,7 @@ pub fn memcpy_2d_async(rt: &Runtime, rect: &Rect, stream: u64) -> Result<()> {
         );
     }
     let (dst, src) = ends(rt, &ASYNC, rect)?;
-    match (dst.place.side(), src.place.side()) {
+    match (dst.place().side(), src.place().side()) {
         (Side::Host, Side::Host) => return one_side("aclrtMemcpy2dAsync#19", rect, &dst, &src),
         // The code is ours.
         (Side::Device, Side::Device) if !inside => {
@@ -145,18 +118,18 @@ pub fn memcpy_2d_async(rt: &Runtime, rect: &Rect, stream: u64) -> Result<()> {
     }
     let stream = own(rt, stream, "ours: as aclrtMemcpyAsync#23")?;
     reachable(rt, stream.device, &dst, &src, "ours: as aclrtMemcpyAsync#30")?;
-    let pages = dst.place == Place::Pageable || src.place == Place::Pageable;
+    let pages = dst.place() == Place::Pageable || src.place() == Place::Pageable;
     if pages && pageable(&rt.profile) == Pageable::Synchronous {
         // aclrtMemcpy2dAsync#16, #17
         drain(rt, &stream, "aclrtMemcpy2dAsync#17")?;
-        return copy_now(rt, &ASYNC, rect, &dst, &src);
+        return copy_now(&ASYNC, rect, &dst, &src);
     }
-    let rows = rows(rt, rect, &dst, &src);
+    let rows = rows(rect, &dst, &src);
     let task = match rows.dense() {
         Some(len) => Task::Copy { dst: rows.dst, src: rows.src, len },
-        None => {
-            work(rows.width * rows.height, rows.height, move || rows.shift().map_err(|_| super::FAULT_CODE))
-        }
+        None => work(rows.width * rows.height, rows.height, move || {
+            shift_rows(&rows).map_err(|_| super::FAULT_CODE)
+        }),
     };
     if observer::watched() {
         let (reads, writes) = ranges(rect);
@@ -258,19 +231,24 @@ fn one_side<T>(rule: &'static str, rect: &Rect, dst: &Span, src: &Span) -> Resul
     )
 }
 
-fn rows(rt: &Runtime, rect: &Rect, dst: &Span, src: &Span) -> Rows {
+fn rows(rect: &Rect, dst: &Span, src: &Span) -> Rows {
     Rows {
-        dst: dst.inner(rt),
+        dst: dst.inner(),
         dpitch: rect.dpitch,
-        src: src.inner(rt),
+        src: src.inner(),
         spitch: rect.spitch,
         width: rect.width,
         height: rect.height,
     }
 }
 
-fn copy_now(rt: &Runtime, rules: &Rules, rect: &Rect, dst: &Span, src: &Span) -> Result<()> {
-    rows(rt, rect, dst, src).shift().or_else(|fault| gone(rt, fault, Some(dst), Some(src)))?;
+fn shift_rows(rows: &Rows) -> std::result::Result<(), Fault> {
+    // SAFETY: the rows lie in blocks of the runtime, which never hands out references into them, or in memory of the program.
+    unsafe { memory::copy_rows(rows) }
+}
+
+fn copy_now(rules: &Rules, rect: &Rect, dst: &Span, src: &Span) -> Result<()> {
+    shift_rows(&rows(rect, dst, src)).or_else(|fault| gone(fault, Some(dst), Some(src)))?;
     observer::tell(|o| {
         let (reads, writes) = ranges(rect);
         o.accessed(rules.api, &reads, &writes);
@@ -278,15 +256,12 @@ fn copy_now(rt: &Runtime, rules: &Rules, rect: &Rect, dst: &Span, src: &Span) ->
     Ok(())
 }
 
-/// Rows told one by one; above that, as one range each.
-const TOLD: usize = 1024;
-
-/// What is read and written, for the observer.
+/// What is read and written, for the observer: each row, since what lies between them may be somebody else's.
 #[cold]
 fn ranges(rect: &Rect) -> (Vec<Range>, Vec<Range>) {
     let of = |start: usize, pitch: usize| {
-        if rect.height > TOLD {
-            return vec![Range { start, len: pitch * (rect.height - 1) + rect.width }];
+        if pitch == rect.width {
+            return vec![Range { start, len: pitch * rect.height }];
         }
         (0..rect.height).map(|row| Range { start: start + row * pitch, len: rect.width }).collect()
     };

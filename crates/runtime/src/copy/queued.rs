@@ -172,7 +172,7 @@ fn queue(rt: &Runtime, rules: &'static Rules, ask: &Ask, stream: u64) -> Result<
     match way {
         Way::Nothing => {}
         Way::Task => {
-            let task = Task::Copy { dst: dst.inner(rt), src: src.inner(rt), len: ask.count };
+            let task = Task::Copy { dst: dst.inner(), src: src.inner(), len: ask.count };
             enqueue(rt, rules.api, &stream, task, &[src.range()], &[dst.range()]);
         }
         Way::Now => {
@@ -181,7 +181,7 @@ fn queue(rt: &Runtime, rules: &'static Rules, ask: &Ask, stream: u64) -> Result<
             now(rt, rules.api, &dst, &src)?;
         }
         Way::Snapshot => {
-            let task = snapshot(rt, &dst, &src)?;
+            let task = snapshot(&dst, &src)?;
             observer::tell(|o| o.accessed(rules.api, &[src.range()], &[]));
             enqueue(rt, rules.api, &stream, task, &[], &[dst.range()]);
         }
@@ -194,12 +194,12 @@ fn queue(rt: &Runtime, rules: &'static Rules, ask: &Ask, stream: u64) -> Result<
     Ok(())
 }
 
-#[inline]
+#[inline(always)]
 fn route(rt: &Runtime, rules: &Rules, ask: &Ask, dst: &Span, src: &Span) -> Result<Way> {
     if rt.profile.form == Form::RootComplex {
         return Ok(in_one_memory(rt, ask));
     }
-    let hosts = dst.place.side() == Side::Host && src.place.side() == Side::Host;
+    let hosts = dst.place().side() == Side::Host && src.place().side() == Side::Host;
     if hosts || ask.kind == sys::ACL_MEMCPY_HOST_TO_HOST {
         if rt.profile.generation == 5 {
             return Ok(Way::Fail);
@@ -210,11 +210,11 @@ fn route(rt: &Runtime, rules: &Rules, ask: &Ask, dst: &Span, src: &Span) -> Resu
     if ask.dst == ask.src {
         return Ok(Way::Nothing);
     }
-    if dst.place == Place::Pageable || src.place == Place::Pageable {
+    if dst.place() == Place::Pageable || src.place() == Place::Pageable {
         return unregistered(rt, rules, ask, dst, src);
     }
     // aclrtMemcpyAsync#19; with another source the kind is wrong and is corrected (#16).
-    if ask.kind == sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && src.place.side() == Side::Host {
+    if ask.kind == sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && src.place().side() == Side::Host {
         return Ok(Way::Snapshot);
     }
     Ok(Way::Task)
@@ -263,14 +263,14 @@ fn unregistered(rt: &Runtime, rules: &Rules, ask: &Ask, dst: &Span, src: &Span) 
         return Ok(Way::Now);
     }
     // aclrtMemcpyAsync#19: the page's promise, that the buffer may go at once, comes before #17 (impl), which has no such kind.
-    if ask.kind == sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && src.place == Place::Pageable {
+    if ask.kind == sys::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && src.place() == Place::Pageable {
         return Ok(Way::Snapshot);
     }
     if pageable(&rt.profile) != Pageable::Synchronous {
         // aclrtMemcpyAsync#27, #37
         return Ok(Way::Task);
     }
-    let (takes, rule) = if src.place == Place::Pageable {
+    let (takes, rule) = if src.place() == Place::Pageable {
         (ACL_MEMCPY_HOST_TO_DEVICE, "aclrtMemcpyAsync#17")
     } else {
         (ACL_MEMCPY_DEVICE_TO_HOST, "aclrtMemcpyAsync#18")
@@ -305,7 +305,7 @@ fn aligned(ask: &Ask) -> Result<()> {
 }
 
 /// aclrtMemcpyAsync#19: the program may use the source again at once.
-fn snapshot(rt: &Runtime, dst: &Span, src: &Span) -> Result<Task> {
+fn snapshot(dst: &Span, src: &Span) -> Result<Task> {
     let mut bytes = Vec::<u8>::new();
     if bytes.try_reserve_exact(src.len).is_err() {
         return refuse!(
@@ -315,11 +315,10 @@ fn snapshot(rt: &Runtime, dst: &Span, src: &Span) -> Result<Task> {
             src.len
         );
     }
-    shift(bytes.as_mut_ptr() as usize, src.inner(rt), src.len)
-        .or_else(|fault| gone(rt, fault, None, Some(src)))?;
+    shift(bytes.as_mut_ptr() as usize, src.inner(), src.len).or_else(|fault| gone(fault, None, Some(src)))?;
     // SAFETY: `src.len` bytes were reserved and have been written just now.
     unsafe { bytes.set_len(src.len) };
-    let dst = dst.inner(rt);
+    let dst = dst.inner();
     Ok(work(bytes.len(), 1, move || {
         shift(dst, bytes.as_ptr() as usize, bytes.len()).map_err(|_| super::FAULT_CODE)
     }))

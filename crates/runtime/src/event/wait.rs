@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use ascendcl_sys as sys;
-use parking_lot::MutexGuard;
 use toprope_engine::queue::{Mark, Task, Waited};
+use toprope_engine::sync::plain::ShortGuard;
 
 use super::{Event, Form, State, bind, find, not_captured, not_device_only};
 use crate::error::Result;
@@ -67,6 +67,7 @@ pub fn wait_with_flag(rt: &Runtime, stream: u64, event: u64, timeout_ms: u32, fl
 }
 
 /// A wait without a flag: that of the default.
+#[inline]
 fn enqueue_default(
     rt: &Runtime,
     stream: &Pin<'_, Stream>,
@@ -78,6 +79,7 @@ fn enqueue_default(
     enqueue(rt, stream, event, state, timeout_ms)
 }
 
+#[inline(always)]
 fn both(rt: &Runtime, stream: u64, event: u64) -> Result<(Pin<'_, Stream>, Pin<'_, Event>)> {
     let known = stream::known(rt, stream)?;
     let event = find(rt, event)?;
@@ -88,7 +90,7 @@ fn enqueue(
     rt: &Runtime,
     stream: &Pin<'_, Stream>,
     event: &Pin<'_, Event>,
-    mut state: MutexGuard<'_, State>,
+    mut state: ShortGuard<'_, State>,
     timeout_ms: u32,
 ) -> Result<()> {
     not_device_only(event, "aclrtStreamWaitEvent#07")?;

@@ -239,7 +239,7 @@ fn enough(function: &Function, bytes: usize) -> Result<()> {
 fn in_device_memory(rt: &Runtime, function: &Function, given: Given) -> Result<Arguments> {
     enough(function, given.bytes)?;
     let span = place::locate(rt, &"argsData", given.at, given.bytes)?;
-    if span.place == Place::Pageable && rt.profile.form == Form::Endpoint {
+    if span.place() == Place::Pageable && rt.profile.form == Form::Endpoint {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "ours: argsData is device memory",

@@ -147,7 +147,7 @@ fn cache(rt: &Runtime, addr: usize, size: usize, zero: &'static str) -> Result<(
         return refuse!(sys::ACL_ERROR_INVALID_PARAM, zero, "size: must not be 0");
     }
     let span = place::locate(rt, &"devPtr", addr, size)?;
-    if span.place.side() == place::Side::Host {
+    if span.place().side() == place::Side::Host {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
             "ours: caches are a device's",

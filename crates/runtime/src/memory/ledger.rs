@@ -1,7 +1,7 @@
 //! How much of each device's memory is in use, in whole pages, and for which module.
 
-use parking_lot::Mutex;
 use toprope_engine::memory::Page;
+use toprope_engine::sync::plain::ShortMutex;
 
 use super::tag;
 use crate::process::Runtime;
@@ -20,11 +20,18 @@ pub fn page_size(rt: &Runtime, page: Page) -> u64 {
 
 /// Bytes of whole pages that hold `usable` bytes (aclrtMemMallocPolicy#03).
 pub fn pages(rt: &Runtime, page: Page, usable: usize) -> u64 {
-    (usable as u64).checked_next_multiple_of(page_size(rt, page)).unwrap_or(u64::MAX)
+    let (bytes, page) = (usable as u64, page_size(rt, page));
+    let rest = bytes & page.wrapping_sub(1);
+    match page.is_power_of_two() {
+        true if rest == 0 => bytes,
+        // Without a division.
+        true => (bytes - rest).saturating_add(page),
+        false => bytes.checked_next_multiple_of(page).unwrap_or(u64::MAX),
+    }
 }
 
 /// The accounts of all devices.
-pub struct Ledger(Box<[Mutex<Account>]>);
+pub struct Ledger(Box<[ShortMutex<Account>]>);
 
 struct Account {
     total: u64,
@@ -46,7 +53,9 @@ pub struct Module {
 impl Ledger {
     /// Accounts for `devices` devices of `total` bytes each.
     pub fn new(devices: u16, total: u64) -> Ledger {
-        Ledger((0..devices).map(|_| Mutex::new(Account { total, used: 0, modules: Vec::new() })).collect())
+        Ledger(
+            (0..devices).map(|_| ShortMutex::new(Account { total, used: 0, modules: Vec::new() })).collect(),
+        )
     }
 
     /// Books `bytes`; the error is what is free when that is less. The module is in the low bits of `mark`, a block's tag.

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use ascendcl_sys as sys;
-use toprope_engine::memory::{Block, Owner};
+use toprope_engine::memory::{Block, Extent, Owner, Whose};
 
 use crate::error::Result;
 use crate::observer::Range;
@@ -83,15 +83,27 @@ pub struct Span {
     pub start: usize,
     /// Length in bytes.
     pub len: usize,
-    /// Whose it is.
-    pub place: Place,
+    /// Whose it is; nobody's: pageable.
+    whose: Whose,
+    /// Distance to the same byte where the runtime itself touches it (wrapping).
+    shift: usize,
 }
 
 impl Span {
     /// Where the runtime itself touches the first byte.
     #[inline]
-    pub fn inner(&self, rt: &Runtime) -> usize {
-        rt.space.inner(self.start)
+    pub fn inner(&self) -> usize {
+        self.start.wrapping_add(self.shift)
+    }
+
+    /// Whose it is.
+    #[inline]
+    pub fn place(&self) -> Place {
+        self.whose.owner().map_or(Place::Pageable, Place::from)
+    }
+
+    fn pageable(start: usize, len: usize) -> Span {
+        Span { start, len, whose: Whose::NOBODY, shift: 0 }
     }
 
     /// For the observer.
@@ -104,7 +116,7 @@ impl Span {
     #[cold]
     pub fn describe(&self) -> String {
         match process::runtime() {
-            Ok(rt) if self.place != Place::Pageable => at(rt, self.start, rt.space.find(self.start)),
+            Ok(rt) if self.place() != Place::Pageable => at(rt, self.start, rt.space.find(self.start)),
             _ => PAGEABLE.to_owned(),
         }
     }
@@ -114,14 +126,22 @@ const PAGEABLE: &str = "memory that the runtime does not know (pageable host mem
 
 /// Finds the range `[addr, addr + len)`; `name` is the argument. ours: a range that leaves its block, or lies where no block
 /// is, is 107000. A range that is registered only in part counts as pageable.
-#[inline]
+#[inline(always)]
 pub fn locate(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) -> Result<Span> {
-    let found = rt.space.find(addr);
-    match found {
-        Some(block) if len <= block.usable - (addr - block.base) => {
-            Ok(Span { start: addr, len, place: block.owner.into() })
+    quick(rt, addr, len, |span| elsewhere(rt, name, span))
+}
+
+/// The common case in registers; others through `slow`, which gets a pageable span to mend. (A span that comes out of a call lies in
+/// memory, and would take the common case there, too.)
+#[inline(always)]
+fn quick(rt: &Runtime, addr: usize, len: usize, slow: impl FnOnce(&mut Span) -> Result<()>) -> Result<Span> {
+    match rt.space.extent(addr) {
+        Some(Extent { left, whose, shift }) if len <= left => Ok(Span { start: addr, len, whose, shift }),
+        _ => {
+            let mut span = Span::pageable(addr, len);
+            slow(&mut span)?;
+            Ok(Span { start: addr, len, whose: span.whose, shift: span.shift })
         }
-        _ => unblocked(rt, name, addr, len, found),
     }
 }
 
@@ -130,30 +150,32 @@ pub fn locate(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) ->
 /// ours: a document calls host memory that is not ACL's undefined (aclrtMemset#06), and a process still has those pages. Programs
 /// depend on it without knowing: Ascend/samples memcpy_host_device_python, with the arguments of its README, fills and copies a
 /// block that it freed one round before. The engine keeps the pages mapped; that the block is gone is for a checker to say.
-#[inline]
+#[inline(always)]
 pub fn locate_now(rt: &Runtime, name: &dyn fmt::Display, addr: usize, len: usize) -> Result<Span> {
-    locate(rt, name, addr, len).or_else(|error| freed(rt, addr, len).ok_or(error))
+    quick(rt, addr, len, |span| {
+        elsewhere(rt, name, span).or_else(|error| if freed(rt, addr, len) { Ok(()) } else { Err(error) })
+    })
 }
 
-/// A range of pinned memory no byte of which lies in a block.
+/// Whether it is a range of pinned memory no byte of which lies in a block.
 #[cold]
-fn freed(rt: &Runtime, addr: usize, len: usize) -> Option<Span> {
-    let end = addr.checked_add(len).filter(|end| *end > addr)?;
-    let gone = rt.space.arena(addr) == Some(Owner::Pinned) && rt.space.vacant(addr, end);
-    gone.then_some(Span { start: addr, len, place: Place::Pageable })
+fn freed(rt: &Runtime, addr: usize, len: usize) -> bool {
+    let end = addr.checked_add(len).filter(|end| *end > addr);
+    end.is_some_and(|end| rt.space.arena(addr) == Some(Owner::Pinned) && rt.space.vacant(addr, end))
 }
 
 /// The rule of a range that is nobody's.
 const RANGE: &str = "ours: both ends of a range are checked";
 
+/// A range that the quick look did not find: of registered memory, of a device variable, pageable, or nobody's.
 #[inline(never)]
-fn unblocked(
-    rt: &Runtime,
-    name: &dyn fmt::Display,
-    addr: usize,
-    len: usize,
-    found: Option<Block>,
-) -> Result<Span> {
+fn elsewhere(rt: &Runtime, name: &dyn fmt::Display, span: &mut Span) -> Result<()> {
+    let (addr, len) = (span.start, span.len);
+    let found = rt.space.find(addr);
+    if let Some(block) = found.filter(|block| len <= block.usable - (addr - block.base)) {
+        (span.whose, span.shift) = (block.owner.into(), rt.space.inner(addr).wrapping_sub(addr));
+        return Ok(());
+    }
     let Some(end) = addr.checked_add(len) else {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
@@ -192,7 +214,7 @@ fn unblocked(
             words(owner)
         );
     }
-    Ok(Span { start: addr, len, place: Place::Pageable })
+    Ok(())
 }
 
 /// What lies at an address, in words.

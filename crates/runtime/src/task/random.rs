@@ -149,7 +149,7 @@ pub fn random_num_async(rt: &Runtime, ask: &Ask, reserve: usize, stream: u64) ->
         }
         Value::At(..) => Plan { room: rest_of_block(rt, ask.result_addr), ..plan },
     };
-    let (to, from) = (result.inner(rt), counter.inner(rt));
+    let (to, from) = (result.inner(), counter.inner());
     let write = Range { start: ask.result_addr, len: plan.room };
     let task = copy::work(plan.room.saturating_mul(32), 1, move || plan.run(to, from));
     copy::enqueue(rt, Api::aclrtRandomNumAsync, &stream, task, &reads, &[write]);
@@ -211,7 +211,7 @@ fn locate(
     let addr = u64::from_le_bytes(field.bytes) as usize;
     let span = on_device(rt, stream, &name, addr, len, RULE)?;
     reads.push(span.range());
-    Ok(Value::At(span.inner(rt), len))
+    Ok(Value::At(span.inner(), len))
 }
 
 fn rest_of_block(rt: &Runtime, addr: usize) -> usize {

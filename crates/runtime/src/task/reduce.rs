@@ -84,7 +84,7 @@ pub fn reduce_async(
         sys::ACL_RT_OVERFLOW_MODE_SATURATION => Overflow::Saturate,
         _ => Overflow::InfNan,
     };
-    let (to, from) = (dst.inner(rt), src.inner(rt));
+    let (to, from) = (dst.inner(), src.inner());
     let task = copy::work(4 * len, 1, move || run(to, from, len, combine, overflow));
     copy::enqueue(rt, Api::aclrtReduceAsync, &stream, task, &[dst.range(), src.range()], &[dst.range()]);
     Ok(())
