@@ -1,8 +1,9 @@
 //! `cargo xtask bench`: our rows, the machine's limits and, where they are installed, PoCL and NumPy, interleaved: for each letter
 //! every program runs back to back in its own process, so that ratios compare runs that are seconds apart. What the ratios have to
-//! be is data, `benches/targets.csv`. How to read the outcome: `docs/performance.md`.
+//! be is data, `benches/targets.csv`. How to read the outcome: `docs/performance.md`. `cargo xtask bench check`: [`check`].
 
 mod build;
+mod check;
 mod machine;
 mod report;
 mod rounds;
@@ -22,6 +23,7 @@ use targets::Target;
 type Result<T> = std::result::Result<T, String>;
 
 const USAGE: &str = "usage: cargo xtask bench [LETTERS] [OPTIONS]
+       cargo xtask bench check [--rounds N]     (what the checker costs: the table of docs/checker.md)
 Measures the workloads a to l, all unless LETTERS are given, and judges them by benches/targets.csv.
   --rounds N    interleaved rounds (7)
   --all         every row of a target, and our ratio to each peer's row of the same workload
@@ -111,6 +113,11 @@ impl Run {
 
 /// Runs the task. Exit code 1 only with `--strict`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
+    if let Some((first, rest)) = args.split_first()
+        && first == "check"
+    {
+        return check::run(rest);
+    }
     let Some(options) = Options::parse(args)? else {
         println!("{USAGE}");
         return Ok(ExitCode::SUCCESS);

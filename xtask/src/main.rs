@@ -24,6 +24,7 @@ const USAGE: &str = "usage: cargo xtask TASK [OPTIONS]
   fuzz   random call sequences on the C ABI    (--runs N, --seed N)
   soak   the long random runs                  (--seconds N of each, --seed N)
   bench  measure, interleaved with peers       (bench --help)
+         what the checker costs: bench check   ([--rounds N])
   growth what calls cost as work grows         ([SECTIONS] [--rounds N])
   callgrind  count instructions per call       (--write: the new baseline)";
 

@@ -3,6 +3,8 @@
 
 use std::cell::Cell;
 
+use toprope_engine::memory::Owner;
+
 use crate::model::Living;
 
 /// Hints that are kept: source and destination of a loop's copies.
@@ -14,6 +16,12 @@ pub struct Blocks {
     sorted: Vec<(usize, Box<Living>)>,
     hints: [Cell<usize>; HINTS],
     turn: Cell<usize>,
+    /// Device variables among them.
+    images: usize,
+}
+
+fn is_image(living: &Living) -> usize {
+    usize::from(matches!(living.block.owner, Owner::Image(_)))
 }
 
 impl Blocks {
@@ -57,9 +65,11 @@ impl Blocks {
     /// A new block, in the place of one that began at the same address.
     pub fn insert(&mut self, living: Living) {
         let base = living.block.base;
+        self.images += is_image(&living);
         match self.sorted.binary_search_by_key(&base, |(base, _)| *base) {
             Ok(place) => {
                 if let Some((_, old)) = self.sorted.get_mut(place) {
+                    self.images -= is_image(old);
                     **old = living;
                 }
             }
@@ -70,7 +80,15 @@ impl Blocks {
     /// The block that begins at an address is gone.
     pub fn remove(&mut self, base: usize) -> Option<Living> {
         let place = self.sorted.binary_search_by_key(&base, |(base, _)| *base).ok()?;
-        Some(*self.sorted.remove(place).1)
+        let gone = *self.sorted.remove(place).1;
+        self.images -= is_image(&gone);
+        Some(gone)
+    }
+
+    /// Whether there is a device variable.
+    #[inline]
+    pub fn have_images(&self) -> bool {
+        self.images != 0
     }
 
     /// All of them, to change.

@@ -1,7 +1,9 @@
 //! The observer: passes what it is told to the model, and what the model finds to the report.
 //!
-//! Locks, in order: the model, which is held while a task is added (so that the model sees tasks in their order and before they
-//! begin); the findings, never together with it. Calls are held ([`holds`]) under neither. Findings are put into words after the model's lock is given up.
+//! Locks, in order: the model, which is held while a task is added (so that the model sees tasks in their order, and no end of a task
+//! that it has not seen); the findings, never together with it. What need not be told at once is left for the next one who has the
+//! model's lock ([`news`]): a call takes it once or twice, and a worker seldom. Calls are held ([`holds`]) under neither. Findings are put
+//! into words after the model's lock is given up.
 
 use std::sync::atomic::Ordering;
 use std::sync::{OnceLock, mpsc};
@@ -16,7 +18,8 @@ use toprope_runtime::{Api, Error};
 
 use crate::finding::{Finding, Findings, print};
 use crate::here::{self, Here};
-use crate::model::{HELD, Model, SHARED, holds};
+use crate::model::{Model, holds};
+use crate::news::{self, HELD};
 use crate::settings::{Mode, Settings};
 use crate::suppress::Suppressions;
 use crate::{judge, output, rule, site, touch, watcher};
@@ -95,9 +98,18 @@ pub fn patience() -> Duration {
     CHECKER.get().map_or(Duration::MAX, |checker| checker.settings.patience)
 }
 
-/// Looks at the model, on a thread that makes no calls.
+/// Looks at the model, on a thread that makes no calls. What streams have noted is taken over first: nobody else may ever do so.
 pub fn read<R>(look: impl FnOnce(&Model) -> R) -> Option<R> {
-    CHECKER.get().map(|checker| look(&checker.model.lock()))
+    let checker = CHECKER.get()?;
+    let (seen, out) = {
+        let mut model = checker.model.lock();
+        model.collect();
+        (look(&model), std::mem::take(&mut model.out))
+    };
+    if !out.is_empty() {
+        report(checker, out);
+    }
+    Some(seen)
 }
 
 /// The watcher's finding. Under `strict` one that is certain ends the process: nothing else ever would, and a test run must not
@@ -136,9 +148,15 @@ pub fn leave(slot: usize) {
 fn work(tell: impl FnOnce(&mut Model, &mut Here)) {
     let Some(checker) = CHECKER.get() else { return };
     let out = here::with(|here| {
+        let version = news::version();
         let mut model = checker.model.lock();
+        // While the copies that were touched are still followed.
         if touch::waiting() {
             model.touches();
+        }
+        model.collect();
+        if std::mem::take(&mut here.fresh) && (here.slot.is_none() || here.seen != version) {
+            model.enter(here, version);
         }
         tell(&mut model, here);
         std::mem::take(&mut model.out)
@@ -167,15 +185,10 @@ struct Ears;
 impl Observer for Ears {
     fn call(&self, api: Api) {
         let site = site::capture(api);
-        let behind = here::with(|here| {
+        here::with(|here| {
             here.calls.push((api, site));
-            let behind =
-                here.slot.is_none() || here.seen != SHARED.load(Ordering::Relaxed) || touch::waiting();
-            behind && !child()
+            here.fresh = true;
         });
-        if behind == Some(true) {
-            work(Model::enter);
-        }
     }
 
     fn returned(&self, api: Api, error: Option<&Error>) {
@@ -188,6 +201,8 @@ impl Observer for Ears {
             work(|model, here| judge::refused(model, here, api, error));
         } else if judge::paired(api) {
             work(|model, here| model.paired(api, here.call().1));
+        } else if touch::waiting() {
+            work(|_, _| {});
         }
         let told = here::with(|here| {
             here.about = 0;
@@ -195,17 +210,39 @@ impl Observer for Ears {
             if api != Api::aclAppLog {
                 here.gone.clear();
             }
-            (here.news, std::mem::take(&mut here.hold))
+            let new = std::mem::take(&mut here.fresh) && here.slot.is_none() && here.task.is_none();
+            (new, std::mem::take(&mut here.hold))
         });
-        let (news, hold) = told.unwrap_or_default();
+        let (new, hold) = told.unwrap_or_default();
+        if new {
+            // A thread whose calls have nothing to tell has a name in reports, too.
+            work(|model, here| _ = model.actor(here));
+        }
         if hold {
             // What it touched is known, and that it has returned is not.
             std::thread::sleep(holds::HOLD);
         }
-        if news {
+        let publishes = here::with(|here| {
+            if here.news && here.task.is_some() {
+                return true;
+            }
+            if here.news
+                && let Some(flag) = here.flag
+            {
+                here.news = false;
+                if let Some(version) = flag.raise()
+                    && here.seen + 1 == version
+                {
+                    here.seen = version;
+                }
+            }
+            here.calls.pop();
+            false
+        });
+        if publishes == Some(true) {
             work(Model::publish);
+            here::with(|here| here.calls.pop());
         }
-        here::with(|here| here.calls.pop());
     }
 
     fn enqueue(&self, task: &Enqueued<'_>, push: &mut dyn FnMut() -> Mark) {
@@ -236,14 +273,34 @@ impl Observer for Ears {
     }
 
     fn started(&self, stream: u32, position: u64) {
-        if HELD.load(Ordering::Relaxed) != 0 {
-            work(|model, here| model.started(here, stream as usize, position));
+        if HELD.load(Ordering::Relaxed) == 0 {
+            return;
         }
+        let line = stream as usize;
+        if !news::began(line, position) {
+            work(|model, here| model.started(here, line, position));
+            return;
+        }
+        // Inside a call the thread helps a stream that it waits for, and runs no function of the program.
+        here::with(|here| {
+            if here.calls.is_empty() {
+                (here.running, here.task) = (Some((line, position)), None);
+            }
+        });
     }
 
     fn done(&self, stream: u32, position: u64) {
-        if HELD.load(Ordering::Relaxed) != 0 {
-            work(|model, here| model.done(here, stream as usize, position));
+        if HELD.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        here::with(|here| {
+            if here.calls.is_empty() {
+                (here.running, here.task) = (None, None);
+            }
+        });
+        let line = stream as usize;
+        if !news::ended(line, position) {
+            work(|model, _| model.done(line, position));
         }
     }
 

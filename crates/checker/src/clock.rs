@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use toprope_engine::queue::Mark;
 
 /// Bits of a time.
@@ -46,18 +47,23 @@ pub fn line_of(mark: Mark) -> usize {
     Epoch::task(mark).line()
 }
 
-/// For each time line, the last moment that lies before.
+/// For each time line, the last moment that lies before. Small programs have theirs in one piece of memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    streams: Vec<u64>,
-    hosts: Vec<u64>,
+    streams: SmallVec<[u64; 6]>,
+    hosts: SmallVec<[u64; 2]>,
 }
 
+#[inline]
 fn at(times: &[u64], line: usize) -> u64 {
     times.get(line).copied().unwrap_or(0)
 }
 
-fn raise(times: &mut Vec<u64>, line: usize, time: u64) -> bool {
+#[inline]
+fn raise<const N: usize>(times: &mut SmallVec<[u64; N]>, line: usize, time: u64) -> bool
+where
+    [u64; N]: smallvec::Array<Item = u64>,
+{
     if at(times, line) >= time {
         return false;
     }
@@ -74,14 +80,18 @@ impl Clock {
     /// Whether a moment lies before.
     #[inline]
     pub fn covers(&self, epoch: Epoch) -> bool {
-        let times = if epoch.is_host() { &self.hosts } else { &self.streams };
+        let times: &[u64] = if epoch.is_host() { &self.hosts } else { &self.streams };
         at(times, epoch.line()) >= epoch.time()
     }
 
     /// Puts a moment, and all before it in its line, before. Whether that is new.
+    #[inline]
     pub fn add(&mut self, epoch: Epoch) -> bool {
-        let times = if epoch.is_host() { &mut self.hosts } else { &mut self.streams };
-        raise(times, epoch.line(), epoch.time())
+        if epoch.is_host() {
+            raise(&mut self.hosts, epoch.line(), epoch.time())
+        } else {
+            raise(&mut self.streams, epoch.line(), epoch.time())
+        }
     }
 
     /// The last task of a stream that lies before; 0 if there is none.
@@ -90,8 +100,14 @@ impl Clock {
     }
 
     fn within(&self, other: &Clock) -> bool {
-        let below = |a: &[u64], b: &[u64]| a.iter().enumerate().all(|(line, time)| *time <= at(b, line));
-        below(&self.streams, &other.streams) && below(&self.hosts, &other.hosts)
+        self.within_but(other, usize::MAX)
+    }
+
+    /// Whether another one has all that this one has, whatever that is of one stream.
+    pub fn within_but(&self, other: &Clock, stream: usize) -> bool {
+        let times = |(line, time): (usize, &u64)| *time <= at(&other.streams, line) || line == stream;
+        self.streams.iter().enumerate().all(times)
+            && self.hosts.iter().enumerate().all(|(line, time)| *time <= at(&other.hosts, line))
     }
 }
 

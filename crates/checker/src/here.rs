@@ -6,6 +6,7 @@ use std::mem::ManuallyDrop;
 use toprope_runtime::Api;
 use toprope_runtime::observer::Range;
 
+use crate::news::Flag;
 use crate::site::Site;
 
 /// Who acts on this thread now.
@@ -26,10 +27,16 @@ pub struct Here {
     pub calls: Vec<(Api, Site)>,
     /// The stream whose function runs here.
     pub task: Option<usize>,
-    /// How much of what other threads have done was taken over ([`crate::model::Model::shared`]).
+    /// The task that runs here, with its position, when it is not known yet whether that is a function of the program.
+    pub running: Option<(usize, u64)>,
+    /// A call has begun, and the model has not been told yet.
+    pub fresh: bool,
+    /// How much of what other threads have done was taken over ([`crate::news::version`]).
     pub seen: u64,
     /// Something happened that others may be ordered after, once this call has returned.
     pub news: bool,
+    /// Where that is said.
+    pub flag: Option<&'static Flag>,
     /// The call is to be held before it returns ([`crate::model::holds`]).
     pub hold: bool,
     /// The notify that the next task is about.
@@ -79,8 +86,11 @@ thread_local! {
             slot: None,
             calls: Vec::new(),
             task: None,
+            running: None,
+            fresh: false,
             seen: 0,
             news: false,
+            flag: None,
             hold: false,
             about: 0,
             holds_up: false,

@@ -12,6 +12,7 @@ pub mod finding;
 pub mod here;
 pub mod judge;
 pub mod model;
+pub mod news;
 pub mod output;
 pub mod python;
 pub mod rule;
@@ -23,6 +24,7 @@ pub mod suppress;
 pub mod symbol;
 pub mod threads;
 pub mod touch;
+pub mod traits;
 pub mod watcher;
 
 pub use checker::install;

@@ -11,7 +11,7 @@
 //! Tasks behind it are kept until then. A host that was ordered after a mark forces the model to get there.
 //!
 //! # Order between host threads
-//! A call that has returned is ordered before every call that begins later, on whatever thread ([`Model::shared`]). Every hand-off
+//! A call that has returned is ordered before every call that begins later, on whatever thread ([`hosts`]). Every hand-off
 //! between threads (thread creation and join, mutex, condition variable, semaphore, and also atomics, which no interposer
 //! sees) that a program uses to order two calls implies just that, so no correct program is accused, and nothing need be preloaded.
 //!
@@ -20,35 +20,40 @@
 //!
 //! What host code itself does to memory is seen by page protection and checksums: [`pending`].
 
+pub mod cover;
 pub mod gone;
 pub mod holds;
+pub mod hosts;
 pub mod names;
 pub mod objects;
 pub mod parts;
 pub mod pending;
 pub mod streams;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use toprope_engine::memory::{Block, Owner};
 use toprope_engine::queue::Mark;
 use toprope_runtime::Api;
 use toprope_runtime::observer::{Enqueued, Range};
-use toprope_runtime::profile::{Form, Profile, Request};
+use toprope_runtime::profile::{Check, Form, Profile, Request};
 
 use crate::blocks::Blocks;
 use crate::clock::{self, Clock, Epoch};
 use crate::finding::Finding;
-use crate::here::{self, Actor, Here};
+use crate::here::{Actor, Here};
 use crate::judge;
+use crate::news::{AT_ONCE, HELD};
 use crate::rule;
 use crate::shadow::{Access, Conflict, Shadow};
 use crate::site::Site;
+use crate::traits;
 use holds::Holds;
+use hosts::Host;
 use names::Names;
-use objects::Objects;
+use objects::{Numbers, Objects};
 use parts::{Part, Parts, Rounding};
 use pending::{Pendings, Writes};
 use streams::{Kind, Op, Stream};
@@ -57,11 +62,6 @@ use streams::{Kind, Op, Stream};
 pub const HISTORY: usize = 256;
 /// Ended handles and freed blocks that are remembered.
 pub const DEAD: usize = 4096;
-
-/// Tasks that are waited for until the engine says that they are done.
-pub static HELD: AtomicUsize = AtomicUsize::new(0);
-/// Version of [`Model::shared`].
-pub static SHARED: AtomicU64 = AtomicU64::new(0);
 
 /// A live block.
 #[derive(Debug)]
@@ -91,18 +91,6 @@ pub struct Call {
     pub who: u32,
 }
 
-/// A host thread.
-#[derive(Debug)]
-pub struct Host {
-    clock: Arc<Clock>,
-    time: u64,
-    /// Something happened at `time`.
-    used: bool,
-    who: u32,
-    /// The thread has not ended.
-    live: bool,
-}
-
 /// All that is known.
 #[derive(Debug)]
 pub struct Model {
@@ -111,12 +99,16 @@ pub struct Model {
     /// Streams by the engine's index.
     pub streams: Vec<Option<Stream>>,
     /// Index of a stream's handle.
-    pub lines: HashMap<u64, usize>,
+    pub lines: Numbers<usize>,
     hosts: Vec<Host>,
     vacant: Vec<usize>,
-    /// What lies before a call that begins now.
-    pub shared: Arc<Clock>,
-    notifies: HashMap<u64, Arc<Clock>>,
+    /// What lies before a call that begins now, but for what is to be gathered.
+    shared: Arc<Clock>,
+    /// [`crate::news::version`] when that was done.
+    gathered: u64,
+    /// At least so many streams wait for another one.
+    parked: usize,
+    notifies: Numbers<Arc<Clock>>,
     words: BTreeMap<usize, Arc<Clock>>,
     /// Handles and events.
     pub objects: Objects,
@@ -134,6 +126,8 @@ pub struct Model {
     pub one_memory: bool,
     /// CANN generation.
     pub generation: u8,
+    /// Every copy is watched thoroughly ([`cover`]).
+    strict: bool,
     /// The room that parts of a block need, if the rule `sub-division` was asked for.
     pub rounding: Option<Rounding>,
 }
@@ -146,11 +140,13 @@ impl Default for Model {
             rounding: profile.as_ref().filter(divides).map(Rounding::of),
             blocks: Blocks::default(),
             streams: Vec::new(),
-            lines: HashMap::new(),
+            lines: Numbers::default(),
             hosts: Vec::new(),
             vacant: Vec::new(),
             shared: Arc::default(),
-            notifies: HashMap::new(),
+            gathered: 0,
+            parked: 0,
+            notifies: Numbers::default(),
             words: BTreeMap::new(),
             objects: Objects::default(),
             names: Names::default(),
@@ -159,6 +155,7 @@ impl Default for Model {
             aliases: BTreeMap::new(),
             out: Vec::new(),
             one_memory: profile.as_ref().is_some_and(|profile| profile.form == Form::RootComplex),
+            strict: profile.as_ref().is_some_and(|profile| profile.check == Check::Strict),
             generation: profile.map_or(9, |profile| profile.generation),
         }
     }
@@ -169,6 +166,10 @@ impl Default for Model {
 struct Touched {
     /// Some of it is followed.
     known: bool,
+    /// Some of it is host memory in which copies may be followed.
+    host: bool,
+    /// Some of it is in no block: pageable memory.
+    strange: bool,
     /// A call of another host thread that it would be in conflict with if the two overlapped in time.
     near: Option<Access>,
 }
@@ -184,167 +185,6 @@ struct Toucher {
 }
 
 impl Model {
-    // Threads.
-
-    /// The thread's slot; a new one at its first call.
-    pub fn slot(&mut self, here: &mut Here) -> usize {
-        if let Some(slot) = here.slot {
-            return slot;
-        }
-        let who = self.names.thread();
-        let slot = match self.vacant.pop() {
-            Some(slot) => slot,
-            None => {
-                self.hosts.push(Host { clock: Arc::default(), time: 1, used: false, who, live: true });
-                self.hosts.len() - 1
-            }
-        };
-        if let Some(host) = self.hosts.get_mut(slot) {
-            host.who = who;
-            host.live = true;
-        }
-        here.slot = Some(slot);
-        here::leave_at_end();
-        slot
-    }
-
-    /// The thread has ended.
-    pub fn leave(&mut self, slot: usize) {
-        if let Some(host) = self.hosts.get_mut(slot) {
-            host.live = false;
-            self.objects.bound.remove(&host.who);
-        }
-        self.vacant.push(slot);
-    }
-
-    /// Who acts on this thread.
-    pub fn actor(&mut self, here: &mut Here) -> Actor {
-        match here.task {
-            Some(line) => Actor::Task(line),
-            None => Actor::Host(self.slot(here)),
-        }
-    }
-
-    /// What lies before the actor's next step.
-    pub fn clock(&self, actor: Actor) -> Arc<Clock> {
-        match actor {
-            Actor::Host(slot) => self.hosts.get(slot).map(|host| host.clock.clone()),
-            Actor::Task(line) => self.stream(line).map(|stream| stream.now()),
-        }
-        .unwrap_or_default()
-    }
-
-    /// Puts a clock before the actor's next step.
-    fn order(&mut self, here: &mut Here, actor: Actor, clock: &Arc<Clock>) {
-        let changed = match actor {
-            Actor::Host(slot) => {
-                self.hosts.get_mut(slot).is_some_and(|host| clock::merge(&mut host.clock, clock))
-            }
-            Actor::Task(line) => self.stream_mut(line).is_some_and(|stream| stream.join_now(clock)),
-        };
-        here.news |= changed;
-        self.settle(clock);
-    }
-
-    /// When the actor acts.
-    fn epoch(&mut self, here: &mut Here, actor: Actor) -> (Epoch, u32) {
-        match actor {
-            Actor::Host(slot) => {
-                here.news = true;
-                let Some(host) = self.hosts.get_mut(slot) else { return (Epoch::host(slot, 1), 0) };
-                host.used = true;
-                (Epoch::host(slot, host.time), host.who)
-            }
-            Actor::Task(line) => match self.stream(line) {
-                Some(stream) => (Epoch::task(stream.held_at()), stream.who),
-                None => (Epoch::task(Mark::NONE), 0),
-            },
-        }
-    }
-
-    /// The actor's name.
-    pub fn who(&self, actor: Actor) -> u32 {
-        match actor {
-            Actor::Host(slot) => self.hosts.get(slot).map_or(0, |host| host.who),
-            Actor::Task(line) => self.stream(line).map_or(0, |stream| stream.who),
-        }
-    }
-
-    /// Everything that the actor has done so far, as something that others can be ordered after.
-    fn release(&mut self, actor: Actor) -> Arc<Clock> {
-        match actor {
-            Actor::Host(slot) => {
-                let Some(host) = self.hosts.get_mut(slot) else { return Arc::default() };
-                if host.used {
-                    clock::add(&mut host.clock, Epoch::host(slot, host.time));
-                    host.time += 1;
-                    host.used = false;
-                }
-                host.clock.clone()
-            }
-            Actor::Task(line) => {
-                let Some(stream) = self.stream(line) else { return Arc::default() };
-                let (mut clock, at) = (stream.now(), stream.held_at());
-                clock::add(&mut clock, Epoch::task(at));
-                clock
-            }
-        }
-    }
-
-    /// A call begins: what has returned lies before it.
-    pub fn enter(&mut self, here: &mut Here) {
-        let actor = self.actor(here);
-        let shared = self.shared.clone();
-        self.order(here, actor, &shared);
-        here.seen = SHARED.load(Ordering::Relaxed);
-    }
-
-    /// A call has returned: it lies before what begins later.
-    pub fn publish(&mut self, here: &mut Here) {
-        let actor = self.actor(here);
-        let clock = self.release(actor);
-        here.news = false;
-        // What others have shared since this call began is still to be taken over.
-        let seen_all = here.seen == SHARED.load(Ordering::Relaxed);
-        self.share(&clock);
-        if seen_all {
-            here.seen = SHARED.load(Ordering::Relaxed);
-        }
-    }
-
-    fn share(&mut self, clock: &Arc<Clock>) {
-        if clock::merge(&mut self.shared, clock) {
-            SHARED.fetch_add(1, Ordering::Relaxed);
-            self.settle(clock);
-        }
-    }
-
-    /// What any host thread is ordered after.
-    pub fn anybody_knows(&self) -> Arc<Clock> {
-        let mut all = self.shared.clone();
-        for host in &self.hosts {
-            clock::join(&mut all, &host.clock);
-        }
-        all
-    }
-
-    /// The calling thread is ordered after a mark.
-    pub fn host_ordered(&mut self, here: &mut Here, mark: Mark) {
-        let line = clock::line_of(mark);
-        self.force(line, mark.position());
-        let mut clock = self.clock_at(mark);
-        clock::add(&mut clock, Epoch::task(mark));
-        let actor = self.actor(here);
-        self.order(here, actor, &clock);
-    }
-
-    /// Whether a notify was ever recorded, and lives.
-    pub fn was_recorded(&self, notify: u64) -> bool {
-        self.notifies.contains_key(&notify)
-    }
-
-    // Memory.
-
     /// The live block around an address.
     pub fn around(&self, addr: usize) -> Option<&Living> {
         self.blocks.at(self.blocks.find(addr)?)
@@ -434,8 +274,10 @@ impl Model {
         let toucher = Toucher { epoch, api, site, who, device: here.device };
         judge::copies::done_now(self, &toucher.call(), reads, writes);
         self.uses_gone(here, &toucher.call(), reads, writes);
-        self.wrote(writes);
         let touched = self.touch(&toucher, &clock, reads, writes);
+        if touched.host {
+            self.wrote(writes);
+        }
         if let Actor::Host(_) = actor {
             here.hold |= self.worth_holding(here, site, &touched);
         }
@@ -468,7 +310,11 @@ impl Model {
                     who: toucher.who,
                 };
                 let place = self.blocks.find(range.start);
-                let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else { continue };
+                let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else {
+                    touched.strange = true;
+                    continue;
+                };
+                touched.host |= pending::is_host(living.block.owner);
                 let base = living.block.base;
                 let start = range.start - base;
                 let end = start.saturating_add(range.len).min(living.block.usable);
@@ -523,23 +369,24 @@ impl Model {
     pub fn enqueue(&mut self, here: &mut Here, task: &Enqueued<'_>, push: &mut dyn FnMut() -> Mark) {
         let kind = Kind::of(task, here);
         let known = self.lines.get(&task.stream).copied();
+        let runs = known.and_then(|line| self.stream(line)).is_some_and(|stream| !stream.home.kept);
         // Before the task can be done.
-        let holds = kind.holds_up() && known.and_then(|line| self.stream(line)).is_some_and(|s| !s.home.kept);
-        if holds {
-            HELD.fetch_add(1, Ordering::Relaxed);
-        }
+        HELD.fetch_add(usize::from(runs && kind.holds_up()), Ordering::Relaxed);
+        let mut counted = runs && !matches!(kind, Kind::Access | Kind::HostFunc);
+        AT_ONCE.fetch_add(usize::from(counted), Ordering::Release);
         let mark = push();
         let Some(line) = known else { return };
-        if writes_unseen(task.api) {
+        if traits::is(task.api, traits::UNSEEN) {
             self.blocks.iter_mut().for_each(|living| living.shadow.assume_written());
         }
         let actor = self.actor(here);
         let (_, site) = here.call();
-        if let Some(who) = self.stream(line).map(|stream| stream.who) {
+        if !here.gone.is_empty()
+            && let Some(who) = self.stream(line).map(|stream| stream.who)
+        {
             let call = Call { api: Some(task.api), site, who };
             self.uses_gone(here, &call, task.reads, task.writes);
         }
-        let issue = self.release(actor);
         let Some(stream) = self.stream_mut(line) else { return };
         stream.last = mark;
         stream.last_call = (task.api, site);
@@ -548,33 +395,28 @@ impl Model {
         }
         if stream.is_free() && kind == Kind::Access {
             // What most tasks are.
-            stream.join_at(mark.position(), &issue);
-            let clock = stream.now();
-            let (who, device) = (stream.who, Some(stream.home.device));
-            let toucher = Toucher { epoch: Epoch::task(mark), api: task.api, site, who, device };
-            judge::copies::queued(self, &toucher.call(), task.reads, task.writes);
-            self.touch(&toucher, &clock, task.reads, task.writes);
-            self.pend(line, mark, &toucher.call(), task.reads, task.writes);
-            if !self.words.is_empty() {
-                self.ring(&clock, task.writes);
-            }
+            self.issue_now(actor, line, mark.position());
+            self.access(line, mark, task.api, site, task.reads, task.writes);
             return;
         }
+        let issue = self.issue(actor, line);
         self.wrote(task.writes);
-        let serials = task.reads.iter().chain(task.writes);
-        let serials = serials.map(|range| (range.start, self.around(range.start).map(|l| l.block.serial)));
-        let serials = serials.collect();
+        let mut serials = Vec::new();
+        for range in task.reads.iter().chain(task.writes) {
+            let living = self.around(range.start);
+            if !counted && living.is_some_and(|l| pending::is_host(l.block.owner)) {
+                counted = true;
+                AT_ONCE.fetch_add(1, Ordering::Release);
+            }
+            serials.push((range.start, living.map(|l| l.block.serial)));
+        }
         let (reads, writes) = (task.reads.to_vec(), task.writes.to_vec());
-        let op = Op { kind, api: task.api, site, mark, issue, reads, writes, serials };
+        let op = Op { kind, api: task.api, site, mark, issue, reads, writes, serials, counted };
         self.add(line, op);
     }
 
-    /// Runs a task that memory is touched by.
-    fn access(&mut self, line: usize, op: &Op) {
-        let Some(stream) = self.stream(line) else { return };
-        let clock = stream.now();
-        let (who, device) = (stream.who, Some(stream.home.device));
-        let toucher = Toucher { epoch: Epoch::task(op.mark), api: op.api, site: op.site, who, device };
+    /// Runs a task that was kept.
+    fn kept(&mut self, line: usize, op: &Op) {
         // A block that was freed meanwhile was reported then; who lives there now is not touched.
         let mut serials = op.serials.iter().map(|(_, serial)| *serial);
         let mut alive = |range: &&Range| {
@@ -582,17 +424,24 @@ impl Model {
         };
         let reads: Vec<Range> = op.reads.iter().filter(&mut alive).copied().collect();
         let writes: Vec<Range> = op.writes.iter().filter(&mut alive).copied().collect();
-        judge::copies::queued(self, &toucher.call(), &reads, &writes);
-        self.touch(&toucher, &clock, &reads, &writes);
-        self.pend(line, op.mark, &toucher.call(), &reads, &writes);
-        self.ring(&clock, &writes);
+        self.access(line, op.mark, op.api, op.site, &reads, &writes);
     }
-}
 
-/// Whether a task of this function may write memory that its caller does not name.
-pub fn writes_unseen(api: Api) -> bool {
-    let name = api.name();
-    name.contains("LaunchKernel") || name.contains("KernelLaunch") || name.contains("mdlRIExecute")
+    /// Runs a task that memory is touched by.
+    fn access(&mut self, line: usize, mark: Mark, api: Api, site: Site, reads: &[Range], writes: &[Range]) {
+        let Some(stream) = self.stream(line) else { return };
+        let clock = stream.now();
+        let (who, device) = (stream.who, Some(stream.home.device));
+        let toucher = Toucher { epoch: Epoch::task(mark), api, site, who, device };
+        judge::copies::queued(self, &toucher.call(), reads, writes);
+        let touched = self.touch(&toucher, &clock, reads, writes);
+        if touched.host || touched.strange {
+            self.pend(line, mark, &toucher.call(), reads, writes);
+        }
+        if !self.words.is_empty() {
+            self.ring(&clock, writes);
+        }
+    }
 }
 
 impl Toucher {

@@ -8,9 +8,10 @@ use toprope_runtime::Api;
 use toprope_runtime::stand::Look;
 
 use crate::clock::line_of;
+use crate::model::Model;
 use crate::model::streams::{Kind, Op};
-use crate::model::{Model, writes_unseen};
 use crate::site::Site;
+use crate::traits;
 
 /// A thread that sleeps in a call.
 #[derive(Clone, Debug)]
@@ -223,8 +224,8 @@ impl Scene<'_> {
             End::Moves | End::Unknown => true,
             End::Notify(_) | End::Word(_) => {
                 let kernels = matches!(end, End::Word(_));
-                let mut kept =
-                    self.kept().filter(|(_, op)| ends(end, op) || kernels && writes_unseen(op.api));
+                let unseen = |op: &Op| kernels && traits::is(op.api, traits::UNSEEN);
+                let mut kept = self.kept().filter(|(_, op)| ends(end, op) || unseen(op));
                 self.something_moves() || kept.any(|(line, _)| self.alive_but(Node::Stream(line), seen))
             }
             End::Cycle | End::Reports | End::Callback(_) | End::Kept => false,

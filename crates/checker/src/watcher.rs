@@ -17,8 +17,8 @@
 //!
 //! # Locks
 //! Its own list of waits: a leaf, taken by waiting threads (one that waits for callbacks holds its mailbox) and by the watcher, which
-//! then lets go of it. The engine's and the mailboxes' locks are taken one by one, with none held. Then the model, in which nothing but
-//! words is made; the findings after that. It calls no function of the program.
+//! then lets go of it. The engine's and the mailboxes' locks are taken one by one, with none held. Then the model, in which what streams
+//! have noted is taken over and words are made; the findings after that. It calls no function of the program.
 //!
 //! # Shutdown
 //! It is detached and dies with the process. A forked child has no watcher: threads there tell nothing, and take no lock.

@@ -6,9 +6,10 @@ use toprope_runtime::observer::Range;
 
 use crate::model::{Call, Model};
 use crate::rule;
+use crate::traits;
 
 fn is_copy(api: Api) -> bool {
-    api.name().contains("Memcpy")
+    traits::is(api, traits::COPY)
 }
 
 /// A call moved bytes before it returned.
@@ -17,12 +18,14 @@ pub fn done_now(model: &mut Model, call: &Call, reads: &[Range], writes: &[Range
     if model.one_memory {
         return;
     }
-    if api.name().starts_with("aclrtMemset") && !api.name().ends_with("Async") {
+    let traits = traits::of(api);
+    if traits & (traits::FILL | traits::ASYNC) == traits::FILL {
         let unknown = writes.iter().find(|range| model.around(range.start).is_none());
         let found = unknown.map(|range| rule::unknown_host_memset::finding(call, range));
         model.out.extend(found);
     }
-    if is_copy(api) && api.name().contains("Async") && !writes.is_empty() {
+    const LATER: u8 = traits::COPY | traits::ASYNC;
+    if traits & LATER == LATER && !writes.is_empty() {
         let unknown = reads.iter().chain(writes).find(|range| model.around(range.start).is_none());
         let found = unknown.map(|range| rule::pageable_sync::finding(call, range));
         model.out.extend(found);
@@ -61,7 +64,9 @@ pub fn both(model: &mut Model, call: &Call, device: Option<u16>, reads: &[Range]
             model.out.extend(found);
         }
     }
-    if let Some(device) = device {
+    if let Some(device) = device
+        && model.blocks.have_images()
+    {
         let found = reads
             .iter()
             .chain(writes)

@@ -1,7 +1,8 @@
 //! Handles, events and freed memory: what lives, and where what is gone went.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::atomic::Ordering;
 
 use toprope_engine::memory::Block;
 use toprope_engine::queue::Mark;
@@ -11,8 +12,32 @@ use toprope_runtime::handle::Kind;
 use super::streams::{Kind as Task, Op, WAITS, Waited};
 use super::{Call, DEAD, Model};
 use crate::here::Here;
+use crate::news::AT_ONCE;
 use crate::rule;
 use crate::site::Site;
+
+/// A map whose keys are handles: numbers that the runtime gives out, so that nobody chooses them badly.
+pub type Numbers<V> = HashMap<u64, V, BuildHasherDefault<Number>>;
+
+/// Spreads a handle's bits: one multiplication.
+#[derive(Debug, Default)]
+pub struct Number(u64);
+
+impl Hasher for Number {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        let spread = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = spread ^ spread >> 32;
+    }
+}
 
 /// A live handle.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +111,7 @@ pub struct Objects {
     /// Freed blocks by first address: the calls that made and freed them.
     pub freed: Gone<usize, (usize, Call)>,
     /// Live events.
-    pub events: HashMap<u64, Event>,
+    pub events: Numbers<Event>,
     /// Calls that go in pairs.
     pub pairs: Pairs,
     /// Threads and what they are bound to: device and context.
@@ -158,7 +183,7 @@ impl Model {
             None => Site::NONE,
         };
         let actor = self.actor(here);
-        let issue = self.release(actor);
+        let issue = self.issue(actor, line);
         let Some(stream) = self.stream_mut(line) else { return };
         stream.last = at;
         stream.last_call = (api, site);
@@ -170,7 +195,9 @@ impl Model {
         }
         stream.waits.push_back(Waited { mark, site, recorded });
         let (reads, writes, serials) = (Vec::new(), Vec::new(), Vec::new());
-        self.add(line, Op { kind: Task::Wait(mark), api, site, mark: at, issue, reads, writes, serials });
+        AT_ONCE.fetch_add(1, Ordering::Release);
+        let (kind, counted) = (Task::Wait(mark), true);
+        self.add(line, Op { kind, api, site, mark: at, issue, reads, writes, serials, counted });
     }
 
     /// A stream resets an event.

@@ -6,6 +6,8 @@
 //! | writes (to the host) | no access | not covered |
 //! | reads (from the host) | no writes | a checksum when it is added, and another when a host is ordered after it |
 //!
+//! In warn mode this is so for some copies only: [`super::cover`].
+//!
 //! The second checksum is compared unless something else that the model was told of has written to the block meanwhile, or might
 //! have. It is taken when the host is ordered, not when the copy runs: a write that came after the copy had run is found too,
 //! whatever the scheduling.
@@ -15,28 +17,25 @@
 //! one thread knows it may have told the others.
 
 use std::collections::VecDeque;
-use std::ops::Range as Pages;
+use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
-use toprope_engine::memory::{self, Block, Owner, Shut};
+use toprope_engine::memory::{Block, Owner, Shut};
 use toprope_engine::queue::Mark;
 use toprope_runtime::Api;
 use toprope_runtime::observer::Range;
 
+use super::cover::{self, Level, Places, Purse, Runs, Sum};
 use super::{Call, Model};
 use crate::clock::{Clock, Epoch};
+use crate::news::AT_ONCE;
 use crate::rule;
 use crate::site::{self, Site};
 use crate::touch;
+use crate::traits;
 
 /// Copies that are followed; more go unprotected. (Each may cost the process two mappings, of which the system allows 65530.)
 pub const MOST: usize = 8192;
-/// Bytes of registered memory that a checksum reads in full; of more, it reads [`SAMPLE`] of each [`STRIDE`], or of more when there
-/// would be more than [`SAMPLES`] of these.
-const FULL: usize = 16 << 10;
-const SAMPLE: usize = 64;
-const STRIDE: usize = 4096;
-const SAMPLES: usize = 4096;
 /// aclrtHostRegister's flags that give the memory to kernels, whose writes nobody tells: MAPPED and IOMEMORY.
 const MAPPED: u64 = (toprope_runtime::host::MAPPED | toprope_runtime::host::IO_MEMORY) as u64;
 
@@ -56,8 +55,11 @@ pub struct Pending {
     pub writes: bool,
     /// None for pageable memory, of which only the end is seen, if a language module tells it.
     block: Option<Block>,
-    pages: Pages<usize>,
-    sums: SmallVec<[(Range, u64); 2]>,
+    /// What is shut.
+    pages: Runs,
+    sums: SmallVec<[Sum; 2]>,
+    /// An access was reported.
+    met: bool,
     /// [`Writes::told`] when it was added.
     told: u64,
 }
@@ -65,8 +67,13 @@ pub struct Pending {
 impl Pending {
     fn new(mark: Mark, api: Api, call: &Call, range: Range, writes: bool) -> Pending {
         let Call { site, who, .. } = *call;
-        let (block, pages, sums) = (None, 0..0, SmallVec::new());
-        Pending { mark, api, site, who, range, writes, block, pages, sums, told: 0 }
+        let (block, pages, sums) = (None, Runs::new(), SmallVec::new());
+        Pending { mark, api, site, who, range, writes, block, pages, sums, met: false, told: 0 }
+    }
+
+    /// What it counts in [`AT_ONCE`]: pageable memory has no pages that a worker's next step may need opened.
+    fn at_once(&self) -> usize {
+        usize::from(self.block.is_some())
     }
 }
 
@@ -79,6 +86,8 @@ pub struct Writes {
     open: u32,
     /// There were more than could be followed.
     unsure: bool,
+    /// The places of its copies.
+    places: Places,
 }
 
 /// All of them: for each stream by its index, in its order.
@@ -86,13 +95,23 @@ pub struct Writes {
 pub struct Pendings {
     lines: Vec<VecDeque<Pending>>,
     count: usize,
+    purse: Purse,
+}
+
+impl Pendings {
+    /// Whether there are any.
+    #[inline]
+    pub fn any(&self) -> bool {
+        self.count != 0
+    }
 }
 
 fn moves_bytes(api: Api) -> bool {
-    api.name().contains("Memcpy") || api.name().contains("Memset")
+    traits::is(api, traits::COPY | traits::FILL)
 }
 
-fn is_host(owner: Owner) -> bool {
+/// Whether it is memory in which copies are followed.
+pub(super) fn is_host(owner: Owner) -> bool {
     matches!(owner, Owner::Pinned | Owner::Registered)
 }
 
@@ -159,8 +178,17 @@ impl Model {
         if full || !(writes || moves_bytes(api)) {
             return;
         }
-        let pages = if moves_bytes(api) { shut(&range, writes) } else { 0..0 };
-        let sums = if known && !writes { sums(&block, &range, &pages) } else { SmallVec::new() };
+        let mut pages = Runs::new();
+        let mut sums = SmallVec::new();
+        if moves_bytes(api) {
+            let level = self.level(call.site, &range);
+            if block.owner == Owner::Pinned {
+                pages = cover::shut(&range, kind(writes), level);
+            }
+            if known && !writes {
+                sums = cover::sums(&block, &range, &pages, level);
+            }
+        }
         let pending = Pending::new(mark, api, call, range, writes);
         self.push(line, Pending { block: Some(block), pages, sums, told, ..pending });
     }
@@ -173,8 +201,21 @@ impl Model {
             self.pendings.lines.resize_with(line + 1, VecDeque::new);
         }
         if let Some(queue) = self.pendings.lines.get_mut(line) {
+            AT_ONCE.fetch_add(pending.at_once(), Ordering::Release);
             queue.push_back(pending);
             self.pendings.count += 1;
+        }
+    }
+
+    /// How thoroughly a copy is watched.
+    fn level(&mut self, site: Site, range: &Range) -> Level {
+        let place = self.blocks.find(range.start);
+        let busy = self.pendings.any();
+        match place.and_then(|place| self.blocks.at_mut(place)) {
+            Some(living) if !self.strict => {
+                living.writes.places.level(site, range, &mut self.pendings.purse, busy)
+            }
+            _ => Level::Thorough,
         }
     }
 
@@ -242,9 +283,8 @@ impl Model {
 
     fn end(&mut self, pending: Pending, look: bool) {
         self.pendings.count -= 1;
-        if let Ok(runtime) = toprope_runtime::process::runtime() {
-            runtime.space.open(pending.pages.clone(), kind(pending.writes));
-        }
+        AT_ONCE.fetch_sub(pending.at_once(), Ordering::Release);
+        cover::open(&pending.pages, kind(pending.writes));
         let Some(block) = pending.block else { return };
         let place = self.blocks.find(block.base);
         let Some(living) = place.and_then(|place| self.blocks.at_mut(place)) else { return };
@@ -255,13 +295,11 @@ impl Model {
             living.writes.open = living.writes.open.saturating_sub(1);
         }
         let alone = living.writes.told == pending.told;
-        if !look || !alone || self.aliased(&block) {
+        if !look || !alone || pending.met || pending.sums.is_empty() || self.aliased(&block) {
             return;
         }
-        let changed =
-            pending.sums.iter().find(|(range, sum)| self::sum(&block, range).is_some_and(|now| now != *sum));
-        if let Some((range, _)) = changed {
-            let finding = rule::host_write_early::changed(&self.names, &pending, range);
+        if let Some(sum) = pending.sums.iter().find(|sum| sum.differs(&block)) {
+            let finding = rule::host_write_early::changed(&self.names, &pending, &sum.part);
             self.out.push(finding);
         }
     }
@@ -269,16 +307,18 @@ impl Model {
     /// Turns what the signal handler noted into findings.
     pub fn touches(&mut self) {
         for noted in touch::take() {
-            let met = |pending: &&Pending| {
-                pending.pages.contains(&noted.address)
+            let met = |pending: &&mut Pending| {
+                pending.pages.iter().any(|pages| pages.contains(&noted.address))
                     && contains(&pending.range, noted.address)
                     && (noted.write || pending.writes)
             };
-            let all = || self.pendings.lines.iter().flatten().filter(met);
             // A copy that writes there matters more than one that reads.
-            let Some(pending) = all().find(|pending| pending.writes).or_else(|| all().next()) else {
+            let all = self.pendings.lines.iter_mut().flatten().filter(met);
+            let Some(pending) = all.min_by_key(|pending| !pending.writes) else { continue };
+            // Of a copy whose pages are shut in two runs the second touch is known already.
+            if std::mem::replace(&mut pending.met, true) {
                 continue;
-            };
+            }
             let site = site::of(&noted.frames);
             let finding = if pending.writes {
                 rule::host_read_early::finding(&self.names, pending, &noted, site)
@@ -292,93 +332,4 @@ impl Model {
 
 fn kind(writes: bool) -> Shut {
     if writes { Shut::All } else { Shut::Writes }
-}
-
-/// Keeps host code off the whole pages of pinned memory.
-fn shut(range: &Range, writes: bool) -> Pages<usize> {
-    let Ok(runtime) = toprope_runtime::process::runtime() else { return 0..0 };
-    let pages =
-        runtime.space.shut(range.start..range.start.saturating_add(range.len), kind(writes), touch::note);
-    if !pages.is_empty() {
-        // A handler that the program has set since would get the faults.
-        toprope_engine::fault::install();
-    }
-    pages
-}
-
-/// Checksums of what page protection does not cover.
-fn sums(block: &Block, range: &Range, pages: &Pages<usize>) -> SmallVec<[(Range, u64); 2]> {
-    let end = range.start + range.len;
-    let (head, tail) = if pages.is_empty() { (end, end) } else { (pages.start, pages.end) };
-    [(range.start, head), (tail, end)]
-        .into_iter()
-        .filter(|(start, end)| start < end)
-        .filter_map(|(start, end)| {
-            let part = Range { start, len: end - start };
-            Some((part, sum(block, &part)?))
-        })
-        .collect()
-}
-
-/// A checksum of a part of a block; None when the memory is not there.
-fn sum(block: &Block, range: &Range) -> Option<u64> {
-    let runtime = toprope_runtime::process::runtime().ok()?;
-    // Pages that are shut are read through the mirror; registered memory has none and is never shut.
-    let start = if block.owner == Owner::Pinned { runtime.space.inner(range.start) } else { range.start };
-    let (step, width) = if range.len <= FULL {
-        (PIECE, PIECE)
-    } else {
-        ((range.len / SAMPLES).next_multiple_of(SAMPLE).max(STRIDE), SAMPLE)
-    };
-    let mut buffer = [0u8; PIECE];
-    let mut hash = range.len as u64;
-    for at in (0..range.len).step_by(step) {
-        let len = width.min(range.len - at);
-        // SAFETY: this frame's own bytes; the source may be gone, which `copy` reports.
-        unsafe { memory::copy(buffer.as_mut_ptr() as usize, start + at, len) }.ok()?;
-        hash = mix(hash, buffer.get(..len)?);
-    }
-    Some(hash)
-}
-
-/// Bytes that are looked at together.
-const PIECE: usize = 1024;
-
-/// Four words at a time, multiplied and folded.
-fn mix(seed: u64, bytes: &[u8]) -> u64 {
-    const ODD: [u64; 4] =
-        [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9, 0x27d4_eb2f_1656_67c5];
-    let fold = |hash: u64, word: u64, odd: u64| (hash ^ word).wrapping_mul(odd).rotate_left(29);
-    let mut lanes = ODD.map(|odd| odd ^ seed);
-    let mut step = |block: &[u8; 32]| {
-        for ((lane, part), odd) in lanes.iter_mut().zip(block.as_chunks::<8>().0).zip(ODD) {
-            *lane = fold(*lane, u64::from_ne_bytes(*part), odd);
-        }
-    };
-    let (blocks, rest) = bytes.as_chunks::<32>();
-    blocks.iter().for_each(&mut step);
-    let mut last = [0u8; 32];
-    last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    step(&last);
-    lanes.into_iter().fold(seed ^ bytes.len() as u64, |hash, lane| fold(hash, lane, ODD[0]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::mix;
-
-    #[test]
-    fn every_byte_counts() {
-        let bytes: Vec<u8> = (0..200).map(|i| (i * 7) as u8).collect();
-        let sum = mix(1, &bytes);
-        for at in 0..bytes.len() {
-            for bit in 0..8 {
-                let mut other = bytes.clone();
-                other[at] ^= 1 << bit;
-                assert_ne!(mix(1, &other), sum, "byte {at}, bit {bit}");
-            }
-        }
-        assert_ne!(mix(1, &bytes[..199]), sum);
-        assert_eq!(mix(1, &bytes.clone()), sum);
-    }
 }

@@ -4,13 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use smallvec::SmallVec;
 use toprope_engine::queue::Mark;
 use toprope_runtime::Api;
 use toprope_runtime::observer::{Enqueued, Home, Range};
 
-use super::{HELD, HISTORY, Model};
+use super::{HISTORY, Model};
 use crate::clock::{self, Clock, Epoch};
 use crate::here::Here;
+use crate::news::{self, AT_ONCE, HELD};
 use crate::site::Site;
 
 /// What a task is to the order of things.
@@ -77,9 +79,16 @@ pub struct Op {
     pub writes: Vec<Range>,
     /// The blocks that its ranges were in when it was added: of what it reads, then of what it writes.
     pub serials: Vec<(usize, Option<u64>)>,
+    /// It is counted in [`AT_ONCE`].
+    pub counted: bool,
 }
 
 impl Op {
+    /// It is over.
+    fn discount(&self) {
+        AT_ONCE.fetch_sub(usize::from(self.counted), Ordering::Release);
+    }
+
     /// The block that a range was in.
     pub fn serial(&self, start: usize) -> Option<u64> {
         self.serials.iter().find(|(at, _)| *at == start).and_then(|(_, serial)| *serial)
@@ -122,6 +131,8 @@ pub struct Stream {
     queue: VecDeque<Op>,
     /// What a callback did that the stream waits for.
     returned: Arc<Clock>,
+    /// What lay before the last task that was kept.
+    pub(super) issued: Arc<Clock>,
 }
 
 impl Stream {
@@ -137,6 +148,7 @@ impl Stream {
             held: None,
             queue: VecDeque::new(),
             returned: Arc::default(),
+            issued: Arc::default(),
         }
     }
 
@@ -165,13 +177,19 @@ impl Stream {
         self.history.back().map(|(_, clock)| clock.clone()).unwrap_or_default()
     }
 
-    /// From a position on, more lies before.
-    pub fn join_at(&mut self, position: u64, other: &Arc<Clock>) -> bool {
+    /// From a position on, more lies before. `line` is its own index; what a clock has of that changes nothing for it.
+    #[inline]
+    pub fn join_at(&mut self, line: usize, position: u64, other: &Arc<Clock>) -> bool {
+        match self.history.back() {
+            Some((_, last)) if !other.within_but(last, line) => self.join_new(position, other),
+            _ => false,
+        }
+    }
+
+    fn join_new(&mut self, position: u64, other: &Arc<Clock>) -> bool {
         let Some((_, last)) = self.history.back() else { return false };
         let mut clock = last.clone();
-        if !clock::join(&mut clock, other) {
-            return false;
-        }
+        clock::join(&mut clock, other);
         if self.history.len() >= HISTORY {
             self.history.pop_front();
         }
@@ -181,14 +199,14 @@ impl Stream {
 
     /// The same, from the task on that runs now.
     pub fn join_now(&mut self, other: &Arc<Clock>) -> bool {
-        let position = self.held_at().position();
-        self.join_at(position, other)
+        let at = self.held_at();
+        self.join_at(self.home.queue as usize, at.position(), other)
     }
 
     /// What lay before a position.
-    fn at(&self, position: u64) -> Arc<Clock> {
+    pub(super) fn at(&self, position: u64) -> Option<&Arc<Clock>> {
         let found = self.history.iter().rev().find(|(from, _)| *from <= position);
-        found.or(self.history.front()).map(|(_, clock)| clock.clone()).unwrap_or_default()
+        found.or(self.history.front()).map(|(_, clock)| clock)
     }
 
     /// Whether the model is past a position.
@@ -216,8 +234,11 @@ impl Model {
             self.streams.resize_with(line + 1, || None);
         }
         let who = self.names.stream(handle, *home);
-        if let Some(place) = self.streams.get_mut(line) {
-            *place = Some(Stream::new(handle, *home, who));
+        let place = self.streams.get_mut(line);
+        let old = place.and_then(|place| place.replace(Stream::new(handle, *home, who)));
+        for op in old.iter().flat_map(|old| old.held.iter().chain(&old.queue)) {
+            HELD.fetch_sub(usize::from(op.kind.holds_up()), Ordering::Relaxed);
+            op.discount();
         }
         self.lines.insert(handle, line);
     }
@@ -239,7 +260,13 @@ impl Model {
 
     /// What lies before the end of the task at a mark, but for those of its stream.
     pub fn clock_at(&self, mark: Mark) -> Arc<Clock> {
-        self.stream(clock::line_of(mark)).map(|stream| stream.at(mark.position())).unwrap_or_default()
+        let stream = self.stream(clock::line_of(mark));
+        stream.and_then(|stream| stream.at(mark.position())).cloned().unwrap_or_default()
+    }
+
+    /// Whether a notify was ever recorded, and lives.
+    pub fn was_recorded(&self, notify: u64) -> bool {
+        self.notifies.contains_key(&notify)
     }
 
     fn reached(&self, mark: Mark) -> bool {
@@ -259,18 +286,23 @@ impl Model {
         let mut moved = false;
         while let Some(stream) = self.stream_mut(line).filter(|stream| stream.is_free()) {
             let Some(op) = stream.queue.pop_front() else { break };
-            stream.join_at(op.mark.position(), &op.issue);
+            stream.join_at(line, op.mark.position(), &op.issue);
             moved = true;
-            self.step(line, op);
+            if let Some(done) = self.step(line, op) {
+                done.discount();
+            }
         }
         if moved {
             self.wake();
         }
     }
 
-    fn step(&mut self, line: usize, op: Op) {
+    /// Runs a task; it comes back unless it holds the stream up.
+    fn step(&mut self, line: usize, op: Op) -> Option<Op> {
         match op.kind {
-            Kind::Access => self.access(line, &op),
+            Kind::Access => {
+                self.kept(line, &op);
+            }
             Kind::Wait(mark) if self.reached(mark) => self.pass(line, mark, op.mark),
             Kind::Record(notify) => {
                 let clock = self.after(line, op.mark);
@@ -289,11 +321,13 @@ impl Model {
                 if let Kind::AwaitWord(addr) = op.kind {
                     self.words.entry(addr).or_default();
                 }
-                if let Some(stream) = self.stream_mut(line) {
-                    stream.held = Some(op);
-                }
+                self.parked += usize::from(matches!(op.kind, Kind::Wait(_)));
+                let stream = self.stream_mut(line)?;
+                stream.held = Some(op);
+                return None;
             }
         }
+        Some(op)
     }
 
     /// What lies before everything after a task.
@@ -308,7 +342,7 @@ impl Model {
         let mut clock = self.clock_at(mark);
         clock::add(&mut clock, Epoch::task(mark));
         if let Some(stream) = self.stream_mut(line) {
-            stream.join_at(at.position(), &clock);
+            stream.join_at(line, at.position(), &clock);
         }
     }
 
@@ -319,14 +353,21 @@ impl Model {
         if op.kind.holds_up() {
             HELD.fetch_sub(1, Ordering::Relaxed);
         }
+        op.discount();
         let joined = match op.kind {
             Kind::Wait(mark) => {
+                self.parked = self.parked.saturating_sub(1);
                 self.pass(line, mark, op.mark);
                 None
             }
             // Whatever returned before it did lies before what follows; no interposer sees what the function waited for.
-            Kind::HostFunc => Some(self.shared.clone()),
+            Kind::HostFunc => {
+                self.gather();
+                self.share_before(line, op.mark);
+                Some(self.shared.clone())
+            }
             Kind::Callback => {
+                self.gather();
                 let mut clock = self.shared.clone();
                 if let Some(stream) = self.stream(line) {
                     clock::join(&mut clock, &stream.returned);
@@ -338,7 +379,7 @@ impl Model {
             Kind::Access | Kind::Record(_) | Kind::WriteWord(_) => None,
         };
         if let (Some(clock), Some(stream)) = (joined, self.stream_mut(line)) {
-            stream.join_at(op.mark.position(), &clock);
+            stream.join_at(line, op.mark.position(), &clock);
         }
         self.run(line);
         self.wake();
@@ -346,6 +387,9 @@ impl Model {
 
     /// Lets streams go on whose wait is over.
     fn wake(&mut self) {
+        if self.parked == 0 {
+            return;
+        }
         let waiting = |model: &Model| {
             model.streams.iter().enumerate().find_map(|(line, stream)| {
                 match stream.as_ref()?.held.as_ref()?.kind {
@@ -366,31 +410,81 @@ impl Model {
         }
     }
 
+    /// Takes over how far the streams are.
+    #[inline]
+    pub fn collect(&mut self) {
+        if news::any() {
+            self.take_noted();
+        }
+    }
+
+    fn take_noted(&mut self) {
+        let mut noted: SmallVec<[(usize, u64, u64); 8]> = SmallVec::new();
+        news::take(self.streams.len(), |line, began, ended| noted.push((line, began, ended)));
+        // A function may have been told by any other that had begun when it ended: all of them first.
+        self.gather();
+        for (line, began, ended) in &noted {
+            if let Some(mark) = self.last_function(*line, *began.max(ended)) {
+                self.share_before(*line, mark);
+            }
+        }
+        for (line, began, ended) in noted {
+            self.force(line, began.saturating_sub(1));
+            self.force(line, ended);
+        }
+    }
+
+    /// The last function of the program among the tasks up to a position that the model has not passed.
+    fn last_function(&self, line: usize, position: u64) -> Option<Mark> {
+        let stream = self.stream(line)?;
+        let begun = stream.held.iter().chain(&stream.queue).take_while(|op| op.mark.position() <= position);
+        begun.filter(|op| op.kind == Kind::HostFunc).last().map(|op| op.mark)
+    }
+
+    /// A task has begun: whether it is a function of the program, and that is news to other threads.
+    fn began(&mut self, line: usize, position: u64) -> Option<bool> {
+        self.force(line, position.saturating_sub(1));
+        let mark = self.function_at(line, position)?;
+        Some(self.share_before(line, mark))
+    }
+
+    /// The function of the program that holds a stream up at a position.
+    fn function_at(&self, line: usize, position: u64) -> Option<Mark> {
+        let op = self.stream(line)?.held.as_ref()?;
+        (op.kind == Kind::HostFunc && op.mark.position() == position).then_some(op.mark)
+    }
+
+    /// A function of the program may tell other threads that its stream got there, in ways that nobody sees.
+    fn share_before(&mut self, line: usize, mark: Mark) -> bool {
+        let Some(now) = self.stream(line).map(Stream::now) else { return false };
+        let mut new = clock::merge(&mut self.shared, &now);
+        if mark.position() > 0 {
+            new |= clock::add(&mut self.shared, Epoch::task(Mark(mark.0 - 1)));
+        }
+        if new && self.pendings.any() {
+            let shared = self.shared.clone();
+            self.settle(&shared);
+        }
+        new
+    }
+
+    /// What the calling thread does is part of a task, if that is a function of the program.
+    pub(super) fn begins(&mut self, here: &mut Here, line: usize, position: u64) {
+        here.task = self.function_at(line, position).map(|_| line);
+    }
+
     /// A task begins on the calling thread; for a function of the program, what it does belongs to the stream.
     pub fn started(&mut self, here: &mut Here, line: usize, position: u64) {
-        self.force(line, position.saturating_sub(1));
-        let Some(op) = self.stream(line).and_then(|stream| stream.held.as_ref()) else { return };
-        if op.kind != Kind::HostFunc || op.mark.position() != position {
-            return;
+        if let Some(new) = self.began(line, position) {
+            here.task = Some(line);
+            if new {
+                news::more();
+            }
         }
-        here.task = Some(line);
-        // It may tell other threads that its stream got here in ways that nobody sees.
-        let clock = self.stream(line).map(Stream::now).unwrap_or_default();
-        let mut clock = clock;
-        if let Some(before) = position.checked_sub(1) {
-            let at = self.stream(line).map_or(Mark::NONE, Stream::held_at);
-            clock::add(&mut clock, Epoch::task(Mark(at.0 - (position - before))));
-        }
-        self.share(&clock);
     }
 
     /// A task is done.
-    pub fn done(&mut self, here: &mut Here, line: usize, position: u64) {
-        if here.task == Some(line)
-            && self.stream(line).is_some_and(|stream| stream.held_at().position() == position)
-        {
-            here.task = None;
-        }
+    pub fn done(&mut self, line: usize, position: u64) {
         self.force(line, position);
     }
 
