@@ -1,7 +1,7 @@
 //! What all parts of the engine share.
 
 use super::bulk::Board;
-use super::kernel::Crew;
+use super::kernel::{Crew, Spent};
 use super::line::Line;
 use super::mark::{INDEXES, Mark, Signal};
 use super::park::{Kick, Roster};
@@ -34,6 +34,7 @@ pub(crate) struct Core {
     pub parks: Parks,
     pub seats: Seats,
     pub crew: Crew,
+    pub spent: Spent,
     pub board: Board,
     pub probe: Box<dyn Probe>,
     pub watched: AtomicBool,
@@ -76,6 +77,7 @@ impl Core {
             watch: Watch::default(),
             seats: Seats::default(),
             crew: Crew::default(),
+            spent: Spent::default(),
             board: Board::default(),
             probe: config.probe,
             watched: AtomicBool::new(false),

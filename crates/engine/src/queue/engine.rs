@@ -300,6 +300,12 @@ impl Engine {
         self.core.at_once(Op::Fill32 { dst, word }, count.saturating_mul(4))
     }
 
+    /// Frees kernels that have run: for the thread that is about to launch another one, out of the same memory.
+    #[inline]
+    pub fn free_spent(&self) {
+        self.core.spent.free();
+    }
+
     /// Whether the calling thread is one of the engine's, hence possibly runs a function of the program for it.
     pub fn on_worker(&self) -> bool {
         worker::on_worker()

@@ -18,7 +18,7 @@ use super::mark::Mark;
 use super::user::{self, Returned, Seat};
 use super::worker;
 use crate::fault::{KernelFault, State, nudge};
-use crate::sync::{Arc, Condvar, Mutex, Ordering, Place, full_fence};
+use crate::sync::{Arc, AtomicBool, Condvar, Mutex, Ordering, Place, ShortMutex, full_fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -71,8 +71,51 @@ pub(crate) fn run(core: &Core, index: u32, position: u64, kernel: Arc<dyn Kernel
     if matches!(returned, Returned::Result(_)) {
         seat.deadline.store(u64::MAX, Ordering::Relaxed);
         seat.kernel.lock().take();
+        core.spent.put(kernel);
     }
     returned
+}
+
+/// Kernels that have run. They were allocated by the threads that launched them, and a worker that freed them would meet those
+/// threads in the allocator, at every launch. So the next launch frees them, or whoever has waited for the stream; at the latest
+/// the worker itself, before it gets idle.
+#[derive(Default)]
+pub(crate) struct Spent {
+    some: AtomicBool,
+    list: ShortMutex<Vec<Arc<dyn Kernel>>>,
+}
+
+impl Spent {
+    /// Kept at most.
+    const MOST: usize = 1024;
+
+    fn put(&self, kernel: Arc<dyn Kernel>) {
+        let mut list = self.list.lock();
+        if list.len() < Spent::MOST {
+            list.push(kernel);
+            self.some.store(true, Ordering::Release);
+        } else {
+            drop(list);
+            drop(kernel);
+        }
+    }
+
+    /// Frees them. What they hold may have drops of its own, which run here.
+    #[inline]
+    pub(crate) fn free(&self) {
+        if self.some.load(Ordering::Acquire) {
+            self.free_all();
+        }
+    }
+
+    #[cold]
+    fn free_all(&self) {
+        let mut list = self.list.lock();
+        let spent = std::mem::take(&mut *list);
+        self.some.store(false, Ordering::Relaxed);
+        drop(list);
+        drop(spent);
+    }
 }
 
 /// Called by a kernel's member: runs these members on threads of their own, all at once. False: not on a kernel's thread, or the

@@ -27,11 +27,13 @@ impl Core {
             return Waited::Done;
         };
         if line.done() >= mark.position() {
+            self.spent.free();
             return Waited::Done;
         }
         self.host_waits(mark, true);
         let waited = self.wait_slow(line, mark, deadline, until);
         self.host_waits(mark, false);
+        self.spent.free();
         waited
     }
 

@@ -131,6 +131,7 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
 
 /// From active down to deep park; Work when there may be something again.
 fn step_down(core: &Core, last_work: Instant, apart: &mut Apart) -> Down {
+    core.spent.free();
     let pending = || core.pending();
     if core.roster.begin_spin(pending) == Down::Work || (!core.solo && spin(core, apart)) {
         return Down::Work;

@@ -341,6 +341,7 @@ fn start(
             stream.device
         );
     };
+    rt.engine.free_spent();
     let product = rt.profile.product;
     let vector = attribute::split(rt) && function.kernel().core == toprope_engine::image::Core::Vector;
     let launched = Launched {
