@@ -268,8 +268,9 @@ impl Model {
     /// Memory was read and written by the call itself.
     pub fn accessed(&mut self, here: &mut Here, api: Api, reads: &[Range], writes: &[Range]) {
         let actor = self.actor(here);
-        let clock = self.clock(actor);
+        // In this order: the thread's clock gets what it did before, and is copied if anybody else holds it then.
         let (epoch, who) = self.epoch(here, actor);
+        let clock = self.clock(actor);
         let (_, site) = here.call();
         let toucher = Toucher { epoch, api, site, who, device: here.device };
         judge::copies::done_now(self, &toucher.call(), reads, writes);
