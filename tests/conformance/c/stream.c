@@ -99,7 +99,9 @@ static void waiting(void) {
 
 static void destruction(void) {
     aclrtStream stream = NULL;
-    check_flag done = {0}, release = {0};
+    check_flag done = {0};
+    // Not on this stack: nobody waits for the function that looks at it last.
+    static check_flag release;
     // aclrtDestroyStream#02: waits for the work.
     CHECK_OK(aclrtCreateStream(&stream));
     CHECK_OK(aclrtLaunchHostFunc(stream, runtime_mark, &done));
@@ -118,7 +120,8 @@ static void destruction(void) {
 static void destruction_under_a_waiter(void) {
     aclrtStream stream = NULL, waiter = NULL;
     aclrtEvent event = NULL;
-    check_flag release = {0}, done = {0};
+    check_flag done = {0};
+    static check_flag release;
     CHECK_OK(aclrtCreateStream(&stream));
     CHECK_OK(aclrtCreateStream(&waiter));
     CHECK_OK(aclrtCreateEvent(&event));
@@ -183,7 +186,7 @@ static void mark_late(void *flag) {
 
 static void abort_and_stop(void) {
     aclrtStream stream = NULL, other = NULL;
-    check_flag release = {0}, dropped = {0};
+    static check_flag release, dropped;
     CHECK_OK(aclrtCreateStream(&stream));
     CHECK_OK(aclrtLaunchHostFunc(stream, runtime_hold, &release));
     CHECK_OK(aclrtLaunchHostFunc(stream, runtime_mark, &dropped));
