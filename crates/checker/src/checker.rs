@@ -75,11 +75,7 @@ extern "C" fn at_exit() {
 fn summarise(checker: &Checker) {
     let findings = checker.findings.lock();
     print(&findings.summary(checker.settings.mode));
-    if let Some(path) = &checker.settings.report
-        && let Err(line) = output::write(path, &findings)
-    {
-        print(&format!("toprope: TOPROPE_REPORT: {line}\n"));
-    }
+    write_report(checker, &findings);
 }
 
 /// What the watcher found.
@@ -169,8 +165,25 @@ fn work(tell: impl FnOnce(&mut Model, &mut Here)) {
 #[cold]
 fn report(checker: &Checker, out: Vec<Finding>) {
     let mut findings = checker.findings.lock();
+    let before = findings.all().len();
     for finding in out {
         findings.add(finding, &checker.settings, &checker.suppressions);
+    }
+    let now = findings.all().len();
+    // A process may end by a signal, _exit or exec, and then writes no report at its end. Not each time when there are very many.
+    if now != before && (now <= OFTEN || now.ilog2() != before.ilog2()) {
+        write_report(checker, &findings);
+    }
+}
+
+/// Up to so many findings the report is written anew with each.
+const OFTEN: usize = 100;
+
+fn write_report(checker: &Checker, findings: &Findings) {
+    if let Some(path) = &checker.settings.report
+        && let Err(line) = output::write(path, findings, checker.settings.run())
+    {
+        print(&format!("toprope: TOPROPE_REPORT: {line}\n"));
     }
 }
 

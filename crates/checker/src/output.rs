@@ -8,12 +8,32 @@ use crate::finding::{Findings, Kept};
 use crate::rule::ALL;
 use crate::symbol::Frame;
 
-/// Writes it; the error is one line.
-pub fn write(path: &Path, findings: &Findings) -> Result<(), String> {
-    let sarif = path.extension().is_some_and(|extension| extension == "sarif");
+/// Writes it; the error is one line. `shared`: other processes of the same run write there too, and one that found nothing leaves
+/// what they have found.
+pub fn write(path: &Path, findings: &Findings, shared: bool) -> Result<(), String> {
+    let nothing = shared && findings.all().is_empty();
+    let told = nothing && std::fs::read(path).is_ok_and(|bytes| holds_findings(&bytes));
+    if told { Ok(()) } else { put(path, findings) }
+}
+
+/// Writes the report of a process that has found nothing yet.
+pub fn write_empty(path: &Path) -> Result<(), String> {
+    put(path, &Findings::default())
+}
+
+fn put(path: &Path, findings: &Findings) -> Result<(), String> {
+    let sarif = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sarif"));
     let value = if sarif { sarif_of(findings) } else { json_of(findings) };
     std::fs::write(path, format!("{value:#}\n"))
         .map_err(|error| format!("cannot write the report to {}: {error}", path.display()))
+}
+
+/// Whether these are a report, of either kind, with a finding.
+fn holds_findings(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(bytes).is_ok_and(|value| {
+        let lists = [&value["findings"], &value["runs"][0]["results"]];
+        lists.iter().any(|list| list.as_array().is_some_and(|list| !list.is_empty()))
+    })
 }
 
 /// The report as JSON.
@@ -95,13 +115,28 @@ fn result(kept: &Kept) -> Value {
     })
 }
 
-/// The innermost frame that has a line.
+/// The innermost frame that has a line, of the program's own if there is one.
 fn place(frames: &[Frame]) -> Option<Value> {
-    let frame = frames.iter().find(|frame| frame.line != 0)?;
+    let placed = || frames.iter().filter(|frame| frame.line != 0);
+    let frame = placed().find(|frame| !frame.system).or_else(|| placed().next())?;
     Some(json!({ "physicalLocation": {
-        "artifactLocation": { "uri": frame.file },
+        "artifactLocation": { "uri": uri(&frame.file) },
         "region": { "startLine": frame.line },
     } }))
+}
+
+/// A file's name as a URI reference: absolute ones with their scheme.
+fn uri(file: &str) -> String {
+    let mut uri = if file.starts_with('/') { "file://".to_owned() } else { String::new() };
+    for byte in file.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' | b'+' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
 }
 
 #[cfg(test)]
@@ -134,6 +169,31 @@ mod tests {
                 .summary(Mode::Warn)
                 .starts_with("toprope: check: 1 error, 0 warnings, 0 notes, 1 found again")
         );
+    }
+
+    #[test]
+    fn files_are_uris_and_the_programs_own_come_first() {
+        assert_eq!(uri("/a b/ä.cpp"), "file:///a%20b/%C3%A4.cpp");
+        assert_eq!(uri("src/a+b.cpp"), "src/a+b.cpp");
+        let frame = |file: &str, line, system| Frame { file: file.into(), line, system, ..Frame::default() };
+        let of = |frames: &[Frame]| {
+            place(frames).map(|place| place["physicalLocation"]["artifactLocation"]["uri"].clone())
+        };
+        let libc = frame("memset.S", 2, true);
+        assert_eq!(of(&[libc.clone(), frame("", 0, false), frame("a.cpp", 7, false)]), Some(json!("a.cpp")));
+        assert_eq!(of(&[libc]), Some(json!("memset.S")));
+        assert_eq!(of(&[frame("", 0, false)]), None);
+    }
+
+    #[test]
+    fn a_report_with_findings_is_told_from_one_without() {
+        let mut findings = Findings::default();
+        assert!(!holds_findings(json_of(&findings).to_string().as_bytes()));
+        assert!(!holds_findings(sarif_of(&findings).to_string().as_bytes()) && !holds_findings(b""));
+        let finding = Finding::new(&crate::rule::stream_race::RULE, "x").side("y", Site::NONE);
+        findings.add(finding, &Settings::from_env(), &Suppressions::default());
+        assert!(holds_findings(json_of(&findings).to_string().as_bytes()));
+        assert!(holds_findings(sarif_of(&findings).to_string().as_bytes()));
     }
 
     use crate::settings::Mode;

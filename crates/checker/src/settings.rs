@@ -21,7 +21,7 @@ pub struct Settings {
     pub suppress: Option<PathBuf>,
     /// How long a wait that another thread of the program may end is not told of.
     pub patience: Duration,
-    /// The file that tells `toprope run --check strict` that something was found ([`NOTE`]).
+    /// The file that tells `toprope run` under strict that something was found ([`NOTE`]).
     note: Option<PathBuf>,
 }
 
@@ -47,6 +47,11 @@ impl Settings {
             suppress: get("TOPROPE_SUPPRESS").map(PathBuf::from),
             note: get(NOTE).map(PathBuf::from),
         }
+    }
+
+    /// Whether `toprope run` started this, or what started it.
+    pub fn run(&self) -> bool {
+        self.note.is_some()
     }
 
     /// Tells the runner that there is a finding that counts.

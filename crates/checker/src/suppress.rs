@@ -64,7 +64,7 @@ mod tests {
 
     fn frames() -> Vec<Vec<Frame>> {
         let file = "src/pool.cpp".to_owned();
-        vec![vec![Frame { function: "take(int)".to_owned(), file, line: 12, address: 1 }]]
+        vec![vec![Frame { function: "take(int)".to_owned(), file, line: 12, ..Frame::default() }]]
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Frame {
     pub line: u32,
     /// The address, for a frame that nothing is known of.
     pub address: usize,
+    /// It lies in a library of the system: the C library, the interpreter.
+    pub system: bool,
 }
 
 impl fmt::Display for Frame {
@@ -45,8 +47,12 @@ pub fn resolve(site: Site) -> Vec<Frame> {
         Some(Trace::Frames(addresses)) => machine(&addresses),
         Some(Trace::Lines { before, lines, after }) => {
             let lines = lines.iter().filter_map(|number| python::line(*number));
-            let lines =
-                lines.map(|python::Line { function, file, line }| Frame { function, file, line, address: 0 });
+            let lines = lines.map(|python::Line { function, file, line }| Frame {
+                function,
+                file,
+                line,
+                ..Frame::default()
+            });
             resolve(before).into_iter().chain(lines).chain(resolve(after)).collect()
         }
     };
@@ -69,6 +75,7 @@ fn machine(addresses: &[usize]) -> Vec<Frame> {
 /// The function around an address; several, where others were inlined.
 fn one(address: usize, frames: &mut Vec<Frame>) {
     let before = frames.len();
+    let system = of_the_system(address);
     // The address after the call may belong to the next line.
     backtrace::resolve(address.saturating_sub(1) as *mut std::ffi::c_void, |symbol| {
         frames.push(Frame {
@@ -76,11 +83,27 @@ fn one(address: usize, frames: &mut Vec<Frame>) {
             file: symbol.filename().map(|file| file.display().to_string()).unwrap_or_default(),
             line: symbol.lineno().unwrap_or(0),
             address,
+            system,
         });
     });
     if frames.len() == before {
-        frames.push(Frame { address, ..Frame::default() });
+        frames.push(Frame { address, system, ..Frame::default() });
     }
+}
+
+/// Whether an address lies in what the system installs.
+fn of_the_system(address: usize) -> bool {
+    // SAFETY: all fields may be zero.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: the address is only looked up.
+    if unsafe { libc::dladdr(address as *const libc::c_void, &raw mut found) } == 0
+        || found.dli_fname.is_null()
+    {
+        return false;
+    }
+    // SAFETY: the loader keeps the name for as long as the library is loaded, and a frame of it is on a stack.
+    let name = unsafe { std::ffi::CStr::from_ptr(found.dli_fname) }.to_bytes();
+    [&b"/lib"[..], b"/usr/lib", b"/usr/bin/python"].iter().any(|folder| name.starts_with(folder))
 }
 
 fn demangle(name: &str) -> String {

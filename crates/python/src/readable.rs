@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::library::table;
+
 /// Pages that are read one by one where they need not be there yet; of more, both ends are, and the list of mappings tells the rest.
 const FEW_PAGES: usize = 256;
 
@@ -52,6 +54,38 @@ fn pages(range: Range<usize>) -> impl Iterator<Item = usize> {
 
 /// Whether the byte at `address` can be read.
 fn one(address: usize) -> bool {
+    system_reads(address) || pinned(address)
+}
+
+/// Whether it is pinned memory of a live block. That is always there, but while a copy of it is pending the checker keeps host code
+/// off it: it sees the access, reports it, and lets it through. The system's own reads are refused meanwhile.
+#[cold]
+fn pinned(address: usize) -> bool {
+    // SAFETY: numbers may be zero.
+    let mut attributes: ascendcl_sys::aclrtPtrAttributes = unsafe { std::mem::zeroed() };
+    // SAFETY: the address is only looked up; a local of its type.
+    let code = unsafe { (table().aclrtPointerGetAttributes)(address as *const _, &mut attributes) };
+    // Registered memory is at the host, too, but the program may have given it back to the system.
+    code == 0
+        && attributes.location.r#type == ascendcl_sys::ACL_MEM_LOCATION_TYPE_HOST
+        && std::fs::read_to_string("/proc/self/maps").is_ok_and(|maps| named(&maps, address, PINNED))
+}
+
+/// The name of the runtime's memory file for pinned memory.
+const PINNED: &str = "toprope-pinned";
+
+/// Whether an address lies in a mapping of a file of that name.
+fn named(maps: &str, address: usize, name: &str) -> bool {
+    maps.lines().any(|line| {
+        let ends = line.split(' ').next().and_then(|ends| ends.split_once('-'));
+        let number = |text: &str| usize::from_str_radix(text, 16).ok();
+        let around = ends.and_then(|(from, to)| Some(number(from)?..number(to)?));
+        around.is_some_and(|around| around.contains(&address)) && line.contains(name)
+    })
+}
+
+/// Whether the system can read the byte at `address` for this thread.
+fn system_reads(address: usize) -> bool {
     // The system reads the eight bytes of a signal set before it looks at what to do with them, which is nothing: no such
     // action exists. They lie in one page when they are aligned; at 0 there is no set, so that the next one is read.
     const NO_ACTION: libc::c_long = !0;

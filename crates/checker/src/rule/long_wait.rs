@@ -19,7 +19,7 @@ pub fn finding(scene: &Scene<'_>, index: usize, patience: Duration) -> Finding {
     let (nodes, end) = scene.chain(from);
     let what = scene.waits.get(index).map(|wait| scene.wait(wait)).unwrap_or_default();
     let why = scene.why(&nodes, end);
-    let text = format!("{what}, for {} ms so far: {why}; another thread may do it", patience.as_millis());
+    let text = format!("{what}, for {} ms so far: {why}; it may still come", patience.as_millis());
     let finding = nodes.iter().fold(Finding::new(&RULE, text), |finding, node| scene.add(finding, *node));
     scene.add_enders(finding, end)
 }

@@ -100,7 +100,8 @@ impl Scene<'_> {
             End::Callback(thread) => {
                 let thread = self.thread(thread);
                 format!(
-                    "{name} waits for a callback that only {thread} processes, which does not call aclrtProcessReport"
+                    "{name} waits for a callback that only {thread} processes, which waits for none: it has ended, is still in another \
+                     callback, or does something else"
                 )
             }
             End::Kept => format!("{name} keeps its tasks (PERSISTENT), they do not run by themselves"),

@@ -21,6 +21,7 @@ pub struct Check {
     report: Option<PathBuf>,
     suppress: Option<PathBuf>,
     note: Option<NamedTempFile>,
+    on: bool,
 }
 
 impl Check {
@@ -35,10 +36,11 @@ impl Check {
         {
             return Err(format!("--suppress: {}: {error}", path.display()).into());
         }
+        // A program that never loads the library, or ends at once, has a report too.
         if let Some(path) = report
-            && let Err(error) = std::fs::File::create(path)
+            && let Err(error) = toprope_checker::output::write_empty(path)
         {
-            return Err(format!("--report: {}: {error}", path.display()).into());
+            return Err(format!("--report: {error}").into());
         }
         let note = match mode {
             Mode::Strict => {
@@ -46,13 +48,20 @@ impl Check {
             }
             Mode::Off | Mode::Warn => None,
         };
-        Ok(Check { report: report.as_deref().map(whole), suppress: suppress.as_deref().map(whole), note })
+        Ok(Check {
+            report: report.as_deref().map(whole),
+            suppress: suppress.as_deref().map(whole),
+            note,
+            on: mode != Mode::Off,
+        })
     }
 
     /// The variables that carry this to the library.
     pub fn settings(&self) -> Vec<(&'static str, OsString)> {
         let of = |name, path: Option<&Path>| path.map(|path| (name, path.as_os_str().to_owned()));
-        let note = self.note.as_ref().map(NamedTempFile::path);
+        // Its presence also tells the library that this command began the report.
+        let nowhere = self.on.then(|| Path::new("/dev/null"));
+        let note = self.note.as_ref().map(NamedTempFile::path).or(nowhere);
         [
             of("TOPROPE_REPORT", self.report.as_deref()),
             of("TOPROPE_SUPPRESS", self.suppress.as_deref()),
