@@ -21,6 +21,12 @@ pub(crate) struct Runner<'a> {
     pub who: Claimer,
     /// A worker's own: the stream that it has unblocked and goes on with; QUEUED but not listed.
     pub next: Option<u32>,
+    /// A worker's own: streams that it has left although they have tasks; QUEUED but not listed until it spins.
+    pub left: Vec<u32>,
+    /// Its sweep has lasted long enough, although streams are listed.
+    pub tired: bool,
+    /// How often in a row it has left some, or was tired.
+    pub behind: u32,
     /// A helper's: no further than this position.
     target: u64,
     /// A helper's: no longer than this.
@@ -54,6 +60,9 @@ impl<'a> Runner<'a> {
             core,
             who,
             next: None,
+            left: Vec::new(),
+            tired: false,
+            behind: 0,
             target,
             deadline,
             budget: u32::MAX,
@@ -138,6 +147,11 @@ impl<'a> Runner<'a> {
                 continue;
             }
             if self.rest(index, slot, own) {
+                return;
+            }
+            if self.leaves(slot) {
+                slot.state.requeue(false);
+                self.left.push(index);
                 return;
             }
         }
@@ -246,6 +260,12 @@ impl<'a> Runner<'a> {
         unsafe { back.rewind(&mut own.front) };
         slot.state.rest();
         true
+    }
+
+    /// Whether a worker that has done all that it saw leaves a stream to which tasks were added meanwhile. Running cheap tasks right behind
+    /// the thread that adds them makes both slower, by the cache lines that go to and fro: they are left for the next look.
+    fn leaves(&self, slot: &Slot) -> bool {
+        self.is_worker() && !self.core.solo && self.core.turns.is_none() && !slot.wanted()
     }
 
     /// After user code: waits a moment for the next task. Whether there is one.

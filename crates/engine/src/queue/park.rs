@@ -13,7 +13,8 @@
 //!
 //! Nothing listed is forgotten, because each step down (spinning, polling, sleeping, into user code, gone) changes the
 //! count, fences and looks at the lists, and each kick comes after the listing, fences and looks at the counts. A kick
-//! that finds `workers` active threads leaves it to them: each of them looks again before it steps down.
+//! that finds `workers` active threads leaves it to them: each of them looks again before it steps down. A worker that is tired of cheap
+//! work ([`super::worker`]) does not, but it spins then, and urgent kicks leave their word for it.
 
 use crate::sync::{AtomicBool, AtomicU64, Futex, Ordering, Place, full_fence};
 use std::time::Duration;
@@ -135,6 +136,10 @@ impl Roster {
             return Kick::Nothing;
         }
         if self.step(counts, urgent).is_none() {
+            // Those who are awake look again before they step down, but for what is urgent one that spins would look at once.
+            if urgent && !self.urgent.load(Ordering::Relaxed) {
+                self.urgent.store(true, Ordering::Release);
+            }
             return Kick::Nothing;
         }
         self.fetch(urgent)

@@ -1,6 +1,6 @@
 //! The engine's threads.
 //!
-//! A worker sweeps the lists until they are empty; then it spins (50 us, watching for urgent work), then one of them
+//! A worker sweeps the lists until they are empty, but for streams to which cheap tasks are being added; then it spins (50 us, watching for urgent work), then one of them
 //! polls (asleep 100 us at a time, later 250, for 20 ms after the last work), then it parks until it is fetched. With one processor
 //! it parks at once. Threads are detached and joined by nobody; they end when the engine is dropped.
 
@@ -11,13 +11,15 @@ use super::park::Down;
 use super::policy::Choice;
 use super::state::Claimer;
 use super::user;
-use crate::sync::{Arc, Ordering, spin_loop, yield_now};
+use crate::sync::{Arc, Ordering, Place, full_fence, spin_loop, yield_now};
 use crate::thread;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// How long an idle worker spins before it looks at the lists and goes further down.
 const SPIN: Duration = Duration::from_micros(50);
+/// A worker that finds tasks being added right in front of it, look after look, looks that much less often: 2^4 times at most.
+const BEHIND: u32 = 4;
 /// Every spin yields the processor this often: the thread that it waits for may be on the same one.
 pub(crate) const YIELD: Duration = Duration::from_micros(2);
 /// How long the polling worker sleeps at a time: a processor that slept for longer takes longer to wake, and each nap costs some
@@ -69,6 +71,8 @@ fn work(core: Arc<Core>) {
         let worked = sweep(&core, &mut runner);
         if runner.lost {
             // Given up while it ran a kernel: it is not counted any more.
+            list_left(&core, &mut runner);
+            core.kick(true);
             return;
         }
         if core.ready.stopped() {
@@ -78,7 +82,7 @@ fn work(core: Arc<Core>) {
         if worked {
             last_work = Instant::now();
         }
-        if step_down(&core, last_work, &mut apart) == Down::Exit {
+        if step_down(&core, &mut runner, last_work, &mut apart) == Down::Exit {
             break;
         }
     }
@@ -88,6 +92,8 @@ fn work(core: Arc<Core>) {
 /// Runs what is listed until nothing is; whether there was anything.
 fn sweep(core: &Core, runner: &mut Runner) -> bool {
     let mut worked = false;
+    let mut started = None;
+    runner.tired = false;
     while !core.ready.stopped() {
         let mut turn = None;
         let (index, budget, claimed) = match runner.next.take() {
@@ -124,16 +130,38 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
                 std::mem::forget(turn);
                 break;
             }
+            // What keeps coming is cheap, or it would be announced as urgent.
+            let lazy = !core.solo && core.turns.is_none() && runner.next.is_none();
+            if lazy && started.get_or_insert_with(Instant::now).elapsed() >= SPIN {
+                runner.tired = true;
+                break;
+            }
         }
     }
     worked
 }
 
 /// From active down to deep park; Work when there may be something again.
-fn step_down(core: &Core, last_work: Instant, apart: &mut Apart) -> Down {
+fn step_down(core: &Core, runner: &mut Runner, last_work: Instant, apart: &mut Apart) -> Down {
     core.spent.free();
     let pending = || core.pending();
-    if core.roster.begin_spin(pending) == Down::Work || (!core.solo && spin(core, apart)) {
+    let tired = std::mem::take(&mut runner.tired);
+    // A tired one looks at nothing but what is urgent: that is told, whether it spins or not. For others it is old news: what was told
+    // before this was listed before, and they look at the lists now.
+    if !tired {
+        core.roster.take_urgent();
+    }
+    let begun = core.roster.begin_spin(|| !tired && pending());
+    // Not before: what else was listed meanwhile had to be seen apart from these.
+    runner.behind = if runner.left.is_empty() && !tired { 0 } else { (runner.behind + 1).min(BEHIND) };
+    let wanted = !runner.left.is_empty() && list_left(core, runner);
+    if begun == Down::Work {
+        return Down::Work;
+    }
+    if wanted {
+        return core.roster.end_spin();
+    }
+    if !core.solo && spin(core, SPIN * (1 << runner.behind), apart) {
         return Down::Work;
     }
     let until = last_work + POLL;
@@ -155,8 +183,21 @@ fn step_down(core: &Core, last_work: Instant, apart: &mut Apart) -> Down {
     core.roster.sleep(polling, pending)
 }
 
+/// Lists the streams that the worker has left; whether one of them became urgent or is waited for since.
+fn list_left(core: &Core, runner: &mut Runner) -> bool {
+    let slots = || runner.left.iter().filter_map(|index| Some((*index, core.streams.get(*index)?)));
+    for (index, slot) in slots() {
+        core.list(index, slot);
+    }
+    // A host that begins to wait looks at the lists after it can be found as a waiter, and this looks for waiters after the listing.
+    full_fence(Place::Enqueue);
+    let wanted = slots().any(|(_, slot)| slot.wanted());
+    runner.left.clear();
+    wanted
+}
+
 /// Spins until urgent work is announced; whether it was (and the worker counts as working again).
-fn spin(core: &Core, apart: &mut Apart) -> bool {
+fn spin(core: &Core, span: Duration, apart: &mut Apart) -> bool {
     let start = Instant::now();
     let mut yielded = start;
     loop {
@@ -167,7 +208,7 @@ fn spin(core: &Core, apart: &mut Apart) -> bool {
             spin_loop();
         }
         let now = Instant::now();
-        if now - start >= SPIN {
+        if now - start >= span {
             return false;
         }
         if now - yielded >= YIELD {
