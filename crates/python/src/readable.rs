@@ -23,7 +23,8 @@ fn page() -> usize {
 
 /// ValueError for the first address of `size` bytes at `ptr` that cannot be read. The range does not wrap.
 pub fn all(ptr: usize, size: usize) -> PyResult<()> {
-    match pages(ptr..ptr + size).find(|address| !one(*address)) {
+    let mut pinned = Pinned::default();
+    match pages(ptr..ptr + size).find(|address| !pinned.or_read(*address)) {
         Some(address) => Err(refused(ptr, size, address)),
         None => Ok(()),
     }
@@ -34,13 +35,14 @@ pub fn mapped(ptr: usize, size: usize) -> PyResult<()> {
     if size / page() < FEW_PAGES {
         return all(ptr, size);
     }
+    let mut pinned = Pinned::default();
     let ends = [ptr, ptr + (size - 1)];
-    if let Some(address) = ends.into_iter().find(|address| !one(*address)) {
+    if let Some(address) = ends.into_iter().find(|address| !pinned.or_read(*address)) {
         return Err(refused(ptr, size, address));
     }
     match std::fs::read_to_string("/proc/self/maps").map(|maps| hole(&maps, ptr..ptr + size)) {
         Ok(None) => Ok(()),
-        Ok(Some(address)) if !one(address) => Err(refused(ptr, size, address)),
+        Ok(Some(address)) if !pinned.or_read(address) => Err(refused(ptr, size, address)),
         // No list, or one that changed while it was read.
         _ => all(ptr, size),
     }
@@ -52,35 +54,53 @@ fn pages(range: Range<usize>) -> impl Iterator<Item = usize> {
     (first..range.end).step_by(page()).map(move |start| start.max(range.start))
 }
 
-/// Whether the byte at `address` can be read.
-fn one(address: usize) -> bool {
-    system_reads(address) || pinned(address)
+/// Pinned memory of live blocks. That is always there, but while a copy of it is pending the checker keeps host code off it: it sees
+/// the access, reports it, and lets it through. The system's own reads are refused meanwhile.
+#[derive(Default)]
+struct Pinned {
+    /// The mapping that was looked up last: neighbouring pages lie in the same one.
+    mapping: Range<usize>,
 }
 
-/// Whether it is pinned memory of a live block. That is always there, but while a copy of it is pending the checker keeps host code
-/// off it: it sees the access, reports it, and lets it through. The system's own reads are refused meanwhile.
-#[cold]
-fn pinned(address: usize) -> bool {
-    // SAFETY: numbers may be zero.
-    let mut attributes: ascendcl_sys::aclrtPtrAttributes = unsafe { std::mem::zeroed() };
-    // SAFETY: the address is only looked up; a local of its type.
-    let code = unsafe { (table().aclrtPointerGetAttributes)(address as *const _, &mut attributes) };
-    // Registered memory is at the host, too, but the program may have given it back to the system.
-    code == 0
-        && attributes.location.r#type == ascendcl_sys::ACL_MEM_LOCATION_TYPE_HOST
-        && std::fs::read_to_string("/proc/self/maps").is_ok_and(|maps| named(&maps, address, PINNED))
+impl Pinned {
+    /// Whether the byte at `address` can be read.
+    fn or_read(&mut self, address: usize) -> bool {
+        system_reads(address) || self.has(address)
+    }
+
+    #[cold]
+    fn has(&mut self, address: usize) -> bool {
+        // SAFETY: numbers may be zero.
+        let mut attributes: ascendcl_sys::aclrtPtrAttributes = unsafe { std::mem::zeroed() };
+        // SAFETY: the address is only looked up; a local of its type.
+        let code = unsafe { (table().aclrtPointerGetAttributes)(address as *const _, &mut attributes) };
+        // Registered memory is at the host, too, but the program may have given it back to the system.
+        code == 0
+            && attributes.location.r#type == ascendcl_sys::ACL_MEM_LOCATION_TYPE_HOST
+            && self.in_file(address)
+    }
+
+    fn in_file(&mut self, address: usize) -> bool {
+        if !self.mapping.contains(&address) {
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+            self.mapping = mappings(&maps)
+                .find(|(range, rest)| range.contains(&address) && rest.contains(PINNED))
+                .map_or(0..0, |(range, _)| range);
+        }
+        self.mapping.contains(&address)
+    }
 }
 
 /// The name of the runtime's memory file for pinned memory.
 const PINNED: &str = "toprope-pinned";
 
-/// Whether an address lies in a mapping of a file of that name.
-fn named(maps: &str, address: usize, name: &str) -> bool {
-    maps.lines().any(|line| {
-        let ends = line.split(' ').next().and_then(|ends| ends.split_once('-'));
-        let number = |text: &str| usize::from_str_radix(text, 16).ok();
-        let around = ends.and_then(|(from, to)| Some(number(from)?..number(to)?));
-        around.is_some_and(|around| around.contains(&address)) && line.contains(name)
+/// The lines of /proc/self/maps, in order: `7f00-7f10 r--p …`, as a range and what stands behind it.
+fn mappings(maps: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    maps.lines().filter_map(|line| {
+        let (ends, rest) = line.split_once(' ')?;
+        let (from, to) = ends.split_once('-')?;
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        Some((number(from)?..number(to)?, rest))
     })
 }
 
@@ -97,19 +117,12 @@ fn system_reads(address: usize) -> bool {
     done == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
 }
 
-/// The first address of a range that no readable line of /proc/self/maps has: `7f00-7f10 r--p …`, in order.
+/// The first address of a range that no readable mapping has.
 fn hole(maps: &str, range: Range<usize>) -> Option<usize> {
     let mut next = range.start;
-    for line in maps.lines() {
-        let mut words = line.split(' ');
-        let ends = words.next().and_then(|word| word.split_once('-'));
-        let Some((from, to)) = ends else { continue };
-        let (Ok(from), Ok(to)) = (usize::from_str_radix(from, 16), usize::from_str_radix(to, 16)) else {
-            continue;
-        };
-        let readable = words.next().is_some_and(|rights| rights.starts_with('r'));
-        if from <= next && next < to && readable {
-            next = to;
+    for (mapping, rest) in mappings(maps) {
+        if mapping.contains(&next) && rest.starts_with('r') {
+            next = mapping.end;
         }
     }
     (next < range.end).then_some(next)

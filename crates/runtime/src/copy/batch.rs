@@ -123,12 +123,30 @@ pub fn memcpy_batch(rt: &Runtime, arrays: &Arrays, fail: &mut usize) -> Result<(
     // *#03
     thread::current_device(rt)?;
     let entries = entries(rt, rules, &batch, fail)?;
+    // A large one by itself: idle cores take pieces of it.
+    for group in entries.chunk_by(|a, b| a.dst.len.max(b.dst.len) <= GROUP) {
+        match group {
+            [entry] => {
+                *fail = entry.index;
+                now(rt, rules.api, &entry.dst, &entry.src)?;
+            }
+            _ => together(rules, group, fail)?,
+        }
+    }
+    *fail = usize::MAX;
+    Ok(())
+}
+
+/// Makes small copies at once, under one guard.
+fn together(rules: &Rules, entries: &[Entry], fail: &mut usize) -> Result<()> {
     let moves: Vec<Move> = entries.iter().map(Entry::inner).collect();
     // SAFETY: the ranges are blocks of the runtime, which never hands out references into them, or memory of the program.
     let moved = unsafe { memory::copy_each(&moves) };
     let done = moved.map_or_else(|(at, _)| at, |()| moves.len());
-    for entry in entries.iter().take(done) {
-        observer::tell(|o| o.accessed(rules.api, &[entry.src.range()], &[entry.dst.range()]));
+    if observer::watched() {
+        for entry in entries.iter().take(done) {
+            observer::tell(|o| o.accessed(rules.api, &[entry.src.range()], &[entry.dst.range()]));
+        }
     }
     let Err((at, fault)) = moved else { return Ok(()) };
     let entry = entries.get(at);
