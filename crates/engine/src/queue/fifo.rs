@@ -1,9 +1,9 @@
 //! A stream's tasks: chunks of 32-byte records, filled under the producer lock, emptied by the owner without it.
 
 use super::task::Task;
-use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering, spin_loop, yield_now};
+use crate::sync::plain::ShortGuard;
+use crate::sync::{AtomicPtr, AtomicU64, Ordering, ShortMutex};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::cell::UnsafeCell;
 use std::ptr;
 
 /// Tasks of a stream's first chunk: most streams never hold more at once, since an empty queue starts over at the
@@ -88,32 +88,27 @@ impl Default for End {
 /// stream's owner, who keeps it off the producers' cache line.
 #[derive(Default)]
 pub(crate) struct Fifo {
-    locked: AtomicBool,
+    producer: ShortMutex<Producer>,
     /// Tasks ever added: the last one's position.
     tail: AtomicU64,
-    /// Under the lock.
-    back: UnsafeCell<End>,
-    /// Under the lock: nanoseconds of work added since a worker was last fetched.
-    unfetched: UnsafeCell<u64>,
     /// The first chunk of all, for an owner that has none yet.
     first: AtomicPtr<Chunk>,
     /// A chunk kept for the next need.
     spare: AtomicPtr<Chunk>,
 }
 
-// SAFETY: `back` and `unfetched` are used under the lock.
-unsafe impl Sync for Fifo {}
-// SAFETY: nothing in it belongs to a thread.
-unsafe impl Send for Fifo {}
+/// What is under the producer lock.
+#[derive(Default)]
+struct Producer {
+    back: End,
+    /// Nanoseconds of work added since a worker was last fetched.
+    unfetched: u64,
+}
 
 /// The held producer lock.
-pub(crate) struct Back<'a>(&'a Fifo);
-
-impl Drop for Back<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.0.locked.store(false, Ordering::Release);
-    }
+pub(crate) struct Back<'a> {
+    fifo: &'a Fifo,
+    producer: ShortGuard<'a, Producer>,
 }
 
 impl Fifo {
@@ -126,25 +121,7 @@ impl Fifo {
     /// Takes the producer lock.
     #[inline]
     pub(crate) fn lock(&self) -> Back<'_> {
-        if self.locked.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            self.lock_slow();
-        }
-        Back(self)
-    }
-
-    #[cold]
-    fn lock_slow(&self) {
-        loop {
-            for _ in 0..64 {
-                if !self.locked.load(Ordering::Relaxed)
-                    && self.locked.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
-                {
-                    return;
-                }
-                spin_loop();
-            }
-            yield_now();
-        }
+        Back { fifo: self, producer: self.producer.lock() }
     }
 
     /// The first task.
@@ -194,23 +171,21 @@ impl Back<'_> {
     /// Adds a task; its position.
     #[inline(always)]
     pub(crate) fn push(&mut self, task: Task) -> u64 {
-        let fifo = self.0;
-        // SAFETY: under the lock.
-        let back = unsafe { &mut *fifo.back.get() };
-        if back.at == back.room {
-            self.grow(back);
+        if self.producer.back.at == self.producer.back.room {
+            self.grow();
         }
+        let back = &mut self.producer.back;
         // SAFETY: `at` is below the chunk's room, and the record is free.
         unsafe { Chunk::task(back.chunk, back.at).write(task) };
         back.at += 1;
-        let position = fifo.tail.load(Ordering::Relaxed) + 1;
-        fifo.tail.store(position, Ordering::Release);
+        let position = self.fifo.tail.load(Ordering::Relaxed) + 1;
+        self.fifo.tail.store(position, Ordering::Release);
         position
     }
 
     #[cold]
-    fn grow(&self, back: &mut End) {
-        let fifo = self.0;
+    fn grow(&mut self) {
+        let (fifo, back) = (self.fifo, &mut self.producer.back);
         if back.chunk.is_null() {
             *back = End { chunk: Chunk::new(FIRST), at: 0, room: FIRST };
             fifo.first.store(back.chunk, Ordering::Relaxed);
@@ -228,17 +203,14 @@ impl Back<'_> {
     /// Adds to the work that no worker was fetched for; the sum.
     #[inline]
     pub(crate) fn unfetched(&mut self, more: u64) -> u64 {
-        // SAFETY: under the lock.
-        let sum = unsafe { &mut *self.0.unfetched.get() };
-        *sum = sum.saturating_add(more);
-        *sum
+        self.producer.unfetched = self.producer.unfetched.saturating_add(more);
+        self.producer.unfetched
     }
 
     /// A worker is being fetched, or the queue was empty: counts from zero.
     #[inline]
     pub(crate) fn fetched(&mut self) {
-        // SAFETY: under the lock.
-        unsafe { *self.0.unfetched.get() = 0 };
+        self.producer.unfetched = 0;
     }
 
     /// Starts over at the beginning of the chunk.
@@ -247,9 +219,9 @@ impl Back<'_> {
     /// The caller is the owner, `front` its end, and the queue is empty.
     #[inline]
     pub(crate) unsafe fn rewind(&mut self, front: &mut End) {
+        // Both ends are in the same chunk since the queue is empty.
         front.at = 0;
-        // SAFETY: under the lock; both ends are in the same chunk since the queue is empty.
-        unsafe { (*self.0.back.get()).at = 0 };
+        self.producer.back.at = 0;
     }
 
     /// Gives the chunks back.
@@ -257,12 +229,11 @@ impl Back<'_> {
     /// # Safety
     /// The caller is the owner (or the state is IDLE), `front` the owner's end, and the queue is empty.
     pub(crate) unsafe fn release(&mut self, front: &mut End) {
-        let fifo = self.0;
+        let back = std::mem::take(&mut self.producer.back);
         // SAFETY: both ends are in the same chunk, and nobody else is in it.
         unsafe {
-            Chunk::free((*fifo.back.get()).chunk);
-            *fifo.back.get() = End::default();
-            Chunk::free(fifo.spare.swap(ptr::null_mut(), Ordering::AcqRel));
+            Chunk::free(back.chunk);
+            Chunk::free(self.fifo.spare.swap(ptr::null_mut(), Ordering::AcqRel));
         }
         *front = End::default();
     }
@@ -271,7 +242,7 @@ impl Back<'_> {
 impl Fifo {
     /// Drops the tasks that were never run and frees all chunks.
     pub(crate) fn clear(&mut self, front: &mut End) {
-        let back = self.back.get_mut();
+        let back = &mut self.producer.get_mut().back;
         if front.chunk.is_null() && !back.chunk.is_null() {
             *front = End { chunk: self.first.load(Ordering::Relaxed), at: 0, room: FIRST };
         }
