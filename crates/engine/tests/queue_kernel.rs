@@ -150,6 +150,38 @@ fn members_run_at_the_same_time_and_their_threads_are_kept() {
 }
 
 #[test]
+fn idle_helpers_sleep_until_the_engine_ends() {
+    let (engine, stream) = engine();
+    let ids = Arc::new(Mutex::new(Vec::new()));
+    let here = ids.clone();
+    let (kernel, _) = meeting(4, move |member| {
+        if member > 0 {
+            here.lock().unwrap().push(unsafe { libc::gettid() });
+        }
+    });
+    run(&engine, stream, kernel);
+    let ids = ids.lock().unwrap().clone();
+    assert_eq!(ids.len(), 3);
+    let status = |id: i32| std::fs::read_to_string(format!("/proc/self/task/{id}/status"));
+    let sleeps = |id: &i32| {
+        let status = status(*id).unwrap();
+        let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches")).unwrap();
+        line.to_owned()
+    };
+    let look = || ids.iter().map(sleeps).collect::<Vec<_>>();
+    std::thread::sleep(Duration::from_millis(50));
+    let before = look();
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(look(), before, "nobody wakes them");
+    drop(engine);
+    let start = Instant::now();
+    while ids.iter().any(|id| status(*id).is_ok()) {
+        assert!(start.elapsed() < Duration::from_secs(30), "they outlive their engine");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
 fn a_fault_of_any_member_ends_the_task() {
     let (engine, stream) = engine();
     for bad in [0, 1, 3] {

@@ -316,6 +316,7 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.core.ready.stop();
         self.core.roster.fetch_all();
+        self.core.crew.dismiss();
         self.core.stop_watch();
     }
 }

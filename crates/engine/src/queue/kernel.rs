@@ -63,9 +63,7 @@ pub(crate) fn run(core: &Core, index: u32, position: u64, kernel: Arc<dyn Kernel
     let returned = user::enter(core, index, seat, || {
         // Inside the scope: a watch that is nudged finds the kernel running.
         full_fence(Place::Enqueue);
-        if seat.deadline.load(Ordering::Relaxed) < core.watch.until.load(Ordering::SeqCst) {
-            nudge();
-        }
+        core.watch.begun(seat.deadline.load(Ordering::Relaxed));
         catch_unwind(AssertUnwindSafe(|| kernel.run(0))).unwrap_or(Err(panic_code))
     });
     if matches!(returned, Returned::Result(_)) {
@@ -184,10 +182,17 @@ impl Crew {
         let number = core.started.fetch_add(1, Ordering::Relaxed);
         worker::spawn_thread(core, format!("toprope-k{number}"), move |core| help(&core, &helper))
     }
-}
 
-/// How long an idle helper waits before it looks whether the engine ends.
-const LOOK: Duration = Duration::from_secs(1);
+    /// The engine ends, as [`super::ready::Ready::stopped`] says by now: idle helpers are told. One that is not idle yet
+    /// gets here through this list's lock, and then sees it.
+    pub(crate) fn dismiss(&self) {
+        for helper in self.0.lock().drain(..) {
+            // Not between its look and its sleep.
+            drop(helper.job.lock());
+            helper.came.notify_one();
+        }
+    }
+}
 
 /// A helper's life: it ends with the engine, or when its seat is lost.
 fn help(core: &Core, me: &Arc<Helper>) {
@@ -196,10 +201,10 @@ fn help(core: &Core, me: &Arc<Helper>) {
         let Some(job) = next else {
             let mut waiting = me.job.lock();
             while waiting.is_none() {
-                me.came.wait_for(&mut waiting, LOOK);
                 if core.ready.stopped() {
                     return;
                 }
+                me.came.wait(&mut waiting);
             }
             continue;
         };

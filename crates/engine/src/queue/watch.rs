@@ -38,16 +38,42 @@ pub(crate) struct Watch {
     inner: Mutex<Inner>,
     /// When the watch looks around by itself, in nanoseconds of the monotonic clock; `u64::MAX` while it looks. Whoever begins
     /// something that ends earlier nudges it: it stores that first and then reads this, the watch does it the other way round.
-    pub until: AtomicU64,
+    until: AtomicU64,
+    /// The earliest end of those that nudged it, until that is past; `u64::MAX` for none. What ended sooner may have been over when
+    /// the watch came to look, and the next one like it would nudge again: at every launch of an empty kernel.
+    announced: AtomicU64,
 }
 
 impl Default for Watch {
     fn default() -> Watch {
-        Watch { inner: Mutex::default(), until: AtomicU64::new(u64::MAX) }
+        let never = || AtomicU64::new(u64::MAX);
+        Watch { inner: Mutex::default(), until: never(), announced: never() }
     }
 }
 
 impl Watch {
+    /// Something has begun that the watch has to end at that time, in nanoseconds of the monotonic clock. It was made known to the
+    /// watch before, with a full fence in between.
+    #[inline]
+    pub(crate) fn begun(&self, at: u64) {
+        if at < self.until.load(Ordering::SeqCst) {
+            self.announced.fetch_min(at, Ordering::Relaxed);
+            fault::nudge();
+        }
+    }
+
+    /// When to look around at the latest because of what was announced; forgets it when it is past.
+    fn expected(&self, now: u64) -> u64 {
+        let mut at = self.announced.load(Ordering::Relaxed);
+        while at <= now {
+            match self.announced.compare_exchange(at, u64::MAX, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return u64::MAX,
+                Err(earlier) => at = earlier,
+            }
+        }
+        at
+    }
+
     /// Streams and tickets of all alarms, stale ones among them.
     pub(crate) fn alarmed(&self) -> HashSet<(u32, u64)> {
         let inner = self.inner.lock();
@@ -135,11 +161,34 @@ fn run(core: Arc<Core>) {
         match core.look_around() {
             Some(Duration::ZERO) => {}
             Some(nap) => {
-                let until = monotonic_ns().saturating_add(nap.as_nanos() as u64);
+                let now = monotonic_ns();
+                let until = now.saturating_add(nap.as_nanos() as u64).min(core.watch.expected(now));
                 core.watch.until.store(until, Ordering::SeqCst);
-                fault::wait_any(seen, nap);
+                fault::wait_any(seen, Duration::from_nanos(until - now));
             }
             None => return,
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn announced_ends_are_kept_until_they_are_past() {
+        let watch = Watch::default();
+        let announced = || watch.announced.load(Ordering::Relaxed);
+        watch.until.store(100, Ordering::SeqCst);
+        watch.begun(100);
+        assert_eq!(announced(), u64::MAX, "it looks then anyway");
+        watch.begun(50);
+        assert_eq!((announced(), watch.expected(49)), (50, 50));
+        watch.begun(60);
+        watch.begun(40);
+        assert_eq!((announced(), watch.expected(10)), (40, 40), "the earliest counts");
+        assert_eq!((watch.expected(40), announced()), (u64::MAX, u64::MAX));
+        watch.begun(90);
+        assert_eq!(watch.expected(41), 90);
     }
 }
