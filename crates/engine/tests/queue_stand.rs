@@ -11,13 +11,8 @@ use toprope_engine::queue::{
     Condition, Config, Engine, Failure, Mark, Poll, Probe, Silent, Stand, Stream, Task, Until, Waited,
 };
 
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(20);
-    while !condition() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_micros(200));
-    }
-}
+mod common;
+use common::until;
 
 fn stand(engine: &Engine, stream: Stream) -> Option<(u64, Stand)> {
     let all = loop {

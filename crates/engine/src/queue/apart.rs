@@ -40,14 +40,21 @@ impl Apart {
     }
 }
 
+/// The processor that the calling thread runs on, for now; less than 0: not told.
+#[inline]
+pub(crate) fn processor() -> i32 {
+    // SAFETY: asks for a number.
+    unsafe { libc::sched_getcpu() }
+}
+
 /// Moves the calling thread to another processor of its affinity mask, if there is one, and leaves the mask as it was.
 #[cold]
-fn leave_processor() {
+pub(crate) fn leave_processor() {
     // SAFETY: the sets are this frame's own and as long as the system is told; only this thread is concerned.
     unsafe {
         let mut allowed: libc::cpu_set_t = std::mem::zeroed();
         let size = size_of::<libc::cpu_set_t>();
-        let here = libc::sched_getcpu();
+        let here = processor();
         // Refused on a machine with more processors than the set has bits: then nobody moves.
         if here < 0 || libc::sched_getaffinity(0, size, &raw mut allowed) != 0 {
             return;
@@ -77,13 +84,11 @@ mod tests {
     fn a_move_leaves_the_mask_and_goes_elsewhere() {
         let before = mask();
         for _ in 0..10 {
-            // SAFETY: asks for a number.
-            let here = unsafe { libc::sched_getcpu() };
+            let here = processor();
             leave_processor();
             assert_eq!(mask(), before);
             if before.len() == 1 {
-                // SAFETY: as above.
-                assert_eq!(unsafe { libc::sched_getcpu() }, here);
+                assert_eq!(processor(), here);
             }
         }
     }

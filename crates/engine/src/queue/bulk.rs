@@ -2,14 +2,18 @@
 //! that have nothing better to do.
 //!
 //! The owner of the stream opens a job on the board and kicks; idle workers and hosts that wait for that stream take
-//! pieces of it as the owner does. The job is closed by the owner, which then waits for the pieces still in hand: the task
-//! ends (or gives way) with every piece below its progress done and none above it begun.
+//! pieces of it. The owner takes them from the front, all others from the end, so that who does the same memory again finds his part of it in
+//! his own caches: 16 MiB, time and again, are copied at 2.5 times one thread's speed then, and at 1.7 when both take the next piece
+//! (measured; a core's share of the last-level cache is private on that machine). The job is closed by the owner, which then waits
+//! for the pieces still in hand: the task ends, or gives way with one part in the middle not begun ([`Shared::close`]).
 
+use super::apart::{leave_processor, processor};
 use super::core::{Core, over};
 use crate::fault::Fault;
 use crate::memory;
-use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering, spin_loop, yield_now};
-use std::cell::UnsafeCell;
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, spin_loop, yield_now};
+use std::cell::{Cell, UnsafeCell};
+use std::ops::Range;
 use std::time::Instant;
 
 /// A look around after so many bytes, when nobody helps.
@@ -87,11 +91,38 @@ const OPEN: u32 = 1 << 30;
 struct Job {
     state: AtomicU32,
     /// Written by the owner before OPEN, read by those who have joined.
-    what: UnsafeCell<(Op, u32)>,
-    len: AtomicUsize,
-    /// Offset of the first piece that nobody took yet.
-    next: AtomicUsize,
+    what: UnsafeCell<What>,
+    /// Pieces that were taken from the front (low half) and from the end; when both are `pieces` or more together, all are.
+    taken: AtomicU64,
     failed: AtomicBool,
+}
+
+#[derive(Clone, Copy)]
+struct What {
+    op: Op,
+    stream: u32,
+    from: usize,
+    to: usize,
+    /// Where the owner runs. A worker that was woken for it is put on the same processor as often as not.
+    processor: i32,
+}
+
+impl What {
+    fn pieces(&self) -> u64 {
+        (self.to - self.from).div_ceil(SHARED) as u64
+    }
+
+    /// Offset of a piece; of the end, for one more than there are.
+    fn at(&self, piece: u64) -> usize {
+        self.to.min(self.from + piece as usize * SHARED)
+    }
+}
+
+/// Which end of a job a thread takes pieces from.
+#[derive(Clone, Copy)]
+enum From {
+    Front,
+    End,
 }
 
 // SAFETY: `what` is written while the job is TAKEN but not OPEN and nobody has joined, and read between joining and leaving.
@@ -108,9 +139,14 @@ impl Default for Board {
     fn default() -> Self {
         let job = |_| Job {
             state: AtomicU32::new(0),
-            what: UnsafeCell::new((Op::Fill { dst: 0, byte: 0 }, 0)),
-            len: AtomicUsize::new(0),
-            next: AtomicUsize::new(0),
+            what: UnsafeCell::new(What {
+                op: Op::Fill { dst: 0, byte: 0 },
+                stream: 0,
+                from: 0,
+                to: 0,
+                processor: -1,
+            }),
+            taken: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         };
         Board { jobs: std::array::from_fn(job), open: AtomicU32::new(0) }
@@ -118,11 +154,27 @@ impl Default for Board {
 }
 
 impl Job {
-    /// Takes the next piece: offset and length.
-    fn piece(&self) -> Option<(usize, usize)> {
-        let len = self.len.load(Ordering::Relaxed);
-        let at = self.next.fetch_add(SHARED, Ordering::Relaxed);
-        (at < len).then(|| (at, SHARED.min(len - at)))
+    /// Takes a piece and does it; its length, or None when all are taken.
+    fn step(&self, what: &What, from: From) -> Option<usize> {
+        let one = match from {
+            From::Front => 1,
+            From::End => 1 << 32,
+        };
+        // Who finds none left adds a last one, which changes nothing.
+        let (front, end) = halves(self.taken.fetch_add(one, Ordering::Relaxed));
+        let pieces = what.pieces();
+        if front + end >= pieces {
+            return None;
+        }
+        let piece = match from {
+            From::Front => front,
+            From::End => pieces - 1 - end,
+        };
+        let (at, to) = (what.at(piece), what.at(piece + 1));
+        if what.op.run(at, to - at).is_err() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        Some(to - at)
     }
 
     /// No one joins any more; whether this call ended it.
@@ -131,31 +183,40 @@ impl Job {
     }
 }
 
+fn halves(taken: u64) -> (u64, u64) {
+    (taken & u64::from(u32::MAX), taken >> 32)
+}
+
 /// A job in the hands of its owner.
 pub(crate) struct Shared<'a> {
     board: &'a Board,
     job: &'a Job,
-    op: Op,
+    what: What,
+    /// The first piece is done.
+    yielded: Cell<bool>,
 }
 
 impl Shared<'_> {
     /// Does the next piece; its length, or None when all are taken.
     pub(crate) fn step(&self) -> Option<usize> {
-        let (at, n) = self.job.piece()?;
-        if self.op.run(at, n).is_err() {
-            self.job.failed.store(true, Ordering::Relaxed);
+        let done = self.job.step(&self.what, From::Front);
+        // Who has been fetched may be waiting for this processor. Once: others may as well, and for a long time.
+        if done.is_some()
+            && !self.yielded.replace(true)
+            && self.job.state.load(Ordering::Relaxed) == TAKEN | OPEN
+        {
+            yield_now();
         }
-        Some(n)
+        done
     }
 
-    /// Ends the job: how far it is done, and whether a piece failed.
-    pub(crate) fn close(self) -> (usize, bool) {
+    /// Ends the job: the part that nobody has begun, empty when all is done, and whether a piece failed.
+    pub(crate) fn close(self) -> (Range<usize>, bool) {
         if self.job.shut() {
             self.board.open.fetch_sub(1, Ordering::Relaxed);
         }
-        let len = self.job.len.load(Ordering::Relaxed);
-        // Pieces are taken in order: whatever was taken is done once everyone has left.
-        let reached = self.job.next.swap(len, Ordering::Relaxed).min(len);
+        let pieces = self.what.pieces();
+        let (front, end) = halves(self.job.taken.swap(pieces, Ordering::Relaxed));
         let mut spins = 0_u32;
         while self.job.state.load(Ordering::Acquire) != TAKEN {
             spins += 1;
@@ -164,7 +225,12 @@ impl Shared<'_> {
         }
         let failed = self.job.failed.load(Ordering::Relaxed);
         self.job.state.store(0, Ordering::Release);
-        (reached, failed)
+        let left = if front + end >= pieces {
+            self.what.to..self.what.to
+        } else {
+            self.what.at(front)..self.what.at(pieces - end)
+        };
+        (left, failed)
     }
 }
 
@@ -175,28 +241,28 @@ impl Board {
         self.open.load(Ordering::Relaxed) != 0
     }
 
-    fn open(&self, stream: u32, op: Op, from: usize, len: usize) -> Option<Shared<'_>> {
+    fn open(&self, what: What) -> Option<Shared<'_>> {
         let free =
             |job: &&Job| job.state.compare_exchange(0, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok();
         let job = self.jobs.iter().find(free)?;
         // SAFETY: taken and not open: nobody else is here.
-        unsafe { *job.what.get() = (op, stream) };
-        job.len.store(len, Ordering::Relaxed);
-        job.next.store(from, Ordering::Relaxed);
+        unsafe { *job.what.get() = what };
+        job.taken.store(0, Ordering::Relaxed);
         job.failed.store(false, Ordering::Relaxed);
         self.open.fetch_add(1, Ordering::Relaxed);
         job.state.store(TAKEN | OPEN, Ordering::Release);
-        Some(Shared { board: self, job, op })
+        Some(Shared { board: self, job, what, yielded: Cell::new(false) })
     }
 }
 
 impl Core {
     /// Makes the rest of a large task known to idle threads, if that is worth it.
-    pub(crate) fn share(&self, stream: u32, op: Op, from: usize, len: usize) -> Option<Shared<'_>> {
-        if self.solo || self.turns.is_some() || len - from < WORTH {
+    pub(crate) fn share(&self, stream: u32, op: Op, part: Range<usize>) -> Option<Shared<'_>> {
+        if self.solo || self.turns.is_some() || part.len() < WORTH {
             return None;
         }
-        let shared = self.board.open(stream, op, from, len)?;
+        let shared =
+            self.board.open(What { op, stream, from: part.start, to: part.end, processor: processor() })?;
         self.kick(true);
         Some(shared)
     }
@@ -206,7 +272,7 @@ impl Core {
         if len < WORTH || op.overlaps(len) {
             return op.run(0, len);
         }
-        let Some(shared) = self.share(CALL, op, 0, len) else {
+        let Some(shared) = self.share(CALL, op, 0..len) else {
             return op.run(0, len);
         };
         while shared.step().is_some() {}
@@ -226,26 +292,82 @@ impl Core {
             return false;
         };
         // SAFETY: joined: the owner writes it only after everyone has left.
-        let (op, of) = unsafe { *job.what.get() };
+        let what = unsafe { *job.what.get() };
         let mut any = false;
-        if stream.is_none_or(|stream| stream == of) {
+        if stream.is_none_or(|stream| stream == what.stream) {
+            // A thread of the program stays where it is.
+            if stream.is_none() && what.processor == processor() {
+                leave_processor();
+            }
             if (before & !(TAKEN | OPEN)) + 1 < HELPERS {
                 self.kick(true);
             }
-            while let Some((at, n)) = job.piece() {
+            while job.step(&what, From::End).is_some() {
                 any = true;
-                if op.run(at, n).is_err() {
-                    job.failed.store(true, Ordering::Relaxed);
-                }
                 if over(deadline) || (stream.is_none() && self.ready.mask() != 0) {
                     break;
                 }
             }
-            if job.next.load(Ordering::Relaxed) >= job.len.load(Ordering::Relaxed) && job.shut() {
+            let (front, end) = halves(job.taken.load(Ordering::Relaxed));
+            if front + end >= what.pieces() && job.shut() {
                 self.board.open.fetch_sub(1, Ordering::Relaxed);
             }
         }
         job.state.fetch_sub(1, Ordering::Release);
         any
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const PIECES: usize = 8;
+
+    fn ones(memory: &mut [u8], from: usize) -> What {
+        let op = Op::Fill { dst: memory.as_mut_ptr().expose_provenance(), byte: 1 };
+        What { op, stream: 3, from, to: memory.len(), processor: -1 }
+    }
+
+    #[test]
+    fn the_owner_works_from_the_front_and_others_from_the_end() {
+        let board = Board::default();
+        let from = 1000;
+        let mut memory = vec![0_u8; from + (PIECES - 1) * SHARED + 77];
+        let what = ones(&mut memory, from);
+        let shared = board.open(what).unwrap();
+        assert_eq!((shared.step(), shared.step()), (Some(SHARED), Some(SHARED)));
+        assert_eq!(shared.job.step(&what, From::End), Some(77));
+        assert_eq!(shared.job.step(&what, From::End), Some(SHARED));
+        let (left, failed) = shared.close();
+        assert_eq!((left.clone(), failed), (from + 2 * SHARED..from + 6 * SHARED, false));
+        let done = |at: &usize| *at >= from && !left.contains(at);
+        assert!(memory.iter().enumerate().all(|(at, byte)| *byte == u8::from(done(&at))));
+        assert!(!board.pending());
+    }
+
+    #[test]
+    fn nothing_is_left_when_all_is_taken_however_often_more_is_asked_for() {
+        let board = Board::default();
+        let mut memory = vec![0_u8; PIECES * SHARED];
+        let what = ones(&mut memory, 0);
+        let shared = board.open(what).unwrap();
+        let takers = [From::End, From::Front, From::End];
+        let pieces = takers.iter().cycle().take(40).filter(|from| shared.job.step(&what, **from).is_some());
+        assert_eq!(pieces.count(), PIECES);
+        assert_eq!(shared.step(), None);
+        let (left, failed) = shared.close();
+        assert!(left.is_empty() && !failed);
+        assert!(memory.iter().all(|byte| *byte == 1));
+    }
+
+    #[test]
+    fn a_piece_that_faults_is_told() {
+        let board = Board::default();
+        let op = Op::Copy { dst: 64, src: 1 << 30 };
+        let what = What { op, stream: 0, from: 0, to: SHARED + 1, processor: -1 };
+        let shared = board.open(what).unwrap();
+        assert_eq!((shared.step(), shared.step(), shared.step()), (Some(SHARED), Some(1), None));
+        assert!(shared.close().1);
     }
 }

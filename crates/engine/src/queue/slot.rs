@@ -24,6 +24,8 @@ pub(crate) struct Owner {
     pub published: u64,
     /// Bytes of the first task that are done already, when it is a large copy or fill that gave way.
     pub progress: usize,
+    /// The same, from its end.
+    pub behind: usize,
     /// The first task is a wait that the stream was parked on.
     pub parked: bool,
     /// The probe was told that the first task begins.

@@ -163,7 +163,8 @@ impl Runner<'_> {
         // Overlapping copies are not shared, and go from the end when the destination begins inside the source, as memmove
         // would.
         let backwards = matches!(op, Op::Copy { dst, src } if dst > src && dst - src < len);
-        let shared = if op.overlaps(len) { None } else { self.core.share(index, op, own.progress, len) };
+        let mut left = own.progress..len - own.behind;
+        let shared = if op.overlaps(len) { None } else { self.core.share(index, op, left.clone()) };
         let failed = match shared {
             Some(shared) => {
                 while let Some(n) = shared.step() {
@@ -172,27 +173,28 @@ impl Runner<'_> {
                         break;
                     }
                 }
-                let (reached, failed) = shared.close();
-                own.progress = reached;
+                let failed;
+                (left, failed) = shared.close();
                 failed
             }
             None => loop {
-                let n = bulk::ALONE.min(len - own.progress);
-                let at = if backwards { len - own.progress - n } else { own.progress };
+                let n = bulk::ALONE.min(left.len());
+                let at = if backwards { len - left.start - n } else { left.start };
                 let failed = op.run(at, n).is_err();
-                own.progress += n;
+                left.start += n;
                 self.since = self.since.saturating_add((n >> 12) as u32);
-                if failed || own.progress >= len || self.gives_way() {
+                if failed || left.is_empty() || self.gives_way() {
                     break failed;
                 }
             },
         };
         if failed {
             self.fail(index, slot, own, self.core.copy_fault_code);
-        } else if own.progress < len {
+        } else if !left.is_empty() {
+            (own.progress, own.behind) = (left.start, len - left.end);
             return Step::GaveWay;
         }
-        own.progress = 0;
+        (own.progress, own.behind) = (0, 0);
         Step::Done(1)
     }
 
@@ -282,7 +284,7 @@ impl Runner<'_> {
 #[cold]
 fn skips(slot: &Slot, own: &Owner) -> bool {
     let attention = slot.attention.load(Ordering::Relaxed);
-    if own.progress > 0 {
+    if own.progress > 0 || own.behind > 0 {
         return false;
     }
     if attention & ABORT != 0 {
