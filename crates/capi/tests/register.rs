@@ -262,6 +262,58 @@ fn host_functions_stand_for_kernels() {
     assert_eq!(unsafe { rtQueryFunctionRegistered(name.cast()) }, PARAM);
 }
 
+/// What a thread remembers of its last launches ends with the binary, and with the device's reset; an address may stand for another
+/// kernel then.
+#[test]
+fn host_functions_end_with_their_binary() {
+    on(0);
+    let first = register_binary();
+    let stub = register_kernel(first, c"add");
+    assert_eq!((add(stub, 5), add(stub, 5)), (12, 17));
+    // Fresh variables, as after any reset of the device.
+    done(unsafe { aclrtResetDeviceForce(0) });
+    on(0);
+    assert_eq!((add(stub, 1), add(stub, 1)), (8, 9));
+    done(unsafe { rtDevBinaryUnRegister(first) });
+    let number = Number::new();
+    let refused = |code| assert_eq!(launch(stub, 1, &Add { by: 1, now: number.0 }, null_mut()), code);
+    refused(NO_FUNCTION);
+    let second = register_binary();
+    refused(NO_FUNCTION);
+    done(unsafe { rtRegisterFuncSymbol(second, stub, c"add".as_ptr(), null_mut()) });
+    assert_eq!((add(stub, 2), add(stub, 2)), (9, 11));
+    done(unsafe { rtDevBinaryUnRegister(second) });
+    let third = register_binary();
+    done(unsafe { rtRegisterFuncSymbol(third, stub, c"store".as_ptr(), null_mut()) });
+    // The other way around, as `store` takes them.
+    #[repr(C)]
+    struct Store(*mut c_void, i32);
+    for value in [77, 78] {
+        done(launch(stub, 1, &Store(number.0, value), null_mut()));
+        assert_eq!(number.get(), value);
+    }
+    // Each thread remembers for itself, and it ends for each.
+    let (at, to) = (stub as usize, number.0 as usize);
+    let (ask, asked) = std::sync::mpsc::channel();
+    let (say, said) = std::sync::mpsc::channel();
+    let other = std::thread::spawn(move || {
+        on(0);
+        while let Ok(value) = asked.recv() {
+            say.send(launch(at as *const c_void, 1, &Store(to as *mut c_void, value), null_mut())).unwrap();
+        }
+    });
+    for value in [5, 6] {
+        ask.send(value).unwrap();
+        assert_eq!((said.recv(), number.get()), (Ok(0), value));
+    }
+    done(unsafe { rtDevBinaryUnRegister(third) });
+    ask.send(0).unwrap();
+    assert_eq!(said.recv(), Ok(NO_FUNCTION));
+    refused(NO_FUNCTION);
+    drop(ask);
+    other.join().unwrap();
+}
+
 /// rtConfigureCall, rtSetupArgument, rtLaunch: once each, in the thread that calls them.
 #[test]
 fn the_older_launch_takes_its_arguments_one_by_one() {

@@ -2,7 +2,7 @@
 //!
 //! A binary ([`binary`]) is known to the process once it is loaded or registered; each device gets an instance of its own at the
 //! first use there, which ends with the device's last reset. A function handle names a kernel of a binary, on whatever device. A launch ([`launch`])
-//! packs its arguments ([`args`]) and becomes one task ([`run`]), which holds its instance until it is done.
+//! packs its arguments ([`args`]) and becomes one task ([`run`]), which holds its kernel's place ([`site`]) and so the instance until it is done.
 //!
 //! Everything here works before `aclInit`, in constructors of the program, and at its exit.
 //!
@@ -24,6 +24,7 @@ pub mod config;
 pub mod launch;
 pub mod register;
 pub mod run;
+pub(crate) mod site;
 
 use run::Report;
 

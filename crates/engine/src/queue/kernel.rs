@@ -53,7 +53,10 @@ pub enum Stop {
 /// Runs a kernel that is a stream's first task.
 pub(crate) fn run(core: &Core, index: u32, position: u64, kernel: Arc<dyn Kernel>) -> Returned {
     let seat = core.seat();
-    *seat.kernel.lock() = Some(Arc::clone(&kernel));
+    let running = Arc::as_ptr(&kernel);
+    seat.held.lock().now = Some(kernel);
+    // SAFETY: the seat keeps it until this thread takes it out below, or for ever.
+    let kernel = unsafe { &*running };
     seat.task.store(Mark::new(index, position).0, Ordering::Release);
     if let Some(limit) = kernel.limit() {
         let at = monotonic_ns().saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
@@ -68,10 +71,24 @@ pub(crate) fn run(core: &Core, index: u32, position: u64, kernel: Arc<dyn Kernel
     });
     if matches!(returned, Returned::Result(_)) {
         seat.deadline.store(u64::MAX, Ordering::Relaxed);
-        seat.kernel.lock().take();
-        core.spent.put(kernel);
+        let mut held = seat.held.lock();
+        let kernel = held.now.take();
+        held.spent.extend(kernel);
+        if held.spent.len() >= Spent::TOGETHER {
+            core.spent.put(&mut held.spent);
+        }
     }
     returned
+}
+
+/// The kernels of a seat. Its thread locks this for each kernel; others do when they give one up.
+#[derive(Default)]
+pub(crate) struct Held {
+    /// The one that runs.
+    pub now: Option<Arc<dyn Kernel>>,
+    /// Some that have run, until they are handed on together ([`Spent`]): the line of memory on which they are handed on is
+    /// one that the launching thread looks at.
+    pub spent: Vec<Arc<dyn Kernel>>,
 }
 
 /// Kernels that have run. They were allocated by the threads that launched them, and a worker that freed them would meet those
@@ -84,17 +101,20 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// Kept at most.
+    /// Kept at most, or nearly.
     const MOST: usize = 1024;
+    /// Handed on at a time.
+    const TOGETHER: usize = 32;
 
-    fn put(&self, kernel: Arc<dyn Kernel>) {
+    /// Takes these over.
+    pub(crate) fn put(&self, kernels: &mut Vec<Arc<dyn Kernel>>) {
         let mut list = self.list.lock();
         if list.len() < Spent::MOST {
-            list.push(kernel);
+            list.append(kernels);
             self.some.store(true, Ordering::Release);
         } else {
             drop(list);
-            drop(kernel);
+            kernels.clear();
         }
     }
 
@@ -108,11 +128,25 @@ impl Spent {
 
     #[cold]
     fn free_all(&self) {
+        // Room for the next ones, or the worker would ask the allocator for it.
+        let room = Vec::with_capacity(2 * Spent::TOGETHER);
         let mut list = self.list.lock();
-        let spent = std::mem::take(&mut *list);
+        let spent = std::mem::replace(&mut *list, room);
         self.some.store(false, Ordering::Relaxed);
         drop(list);
         drop(spent);
+    }
+}
+
+/// Frees what the calling thread's seat keeps of kernels that have run.
+pub(crate) fn free_own() {
+    if let Some(seat) = user::my_seat() {
+        let mut spent = std::mem::take(&mut seat.held.lock().spent);
+        if !spent.is_empty() {
+            spent.clear();
+            // Its room stays.
+            seat.held.lock().spent = spent;
+        }
     }
 }
 
@@ -123,7 +157,7 @@ pub fn widen(members: std::ops::Range<u32>) -> bool {
     // SAFETY: this thread runs code of that engine, which it keeps alive.
     let core = unsafe { &*core };
     let task = Mark(seat.task.load(Ordering::Relaxed));
-    let Some(kernel) = seat.kernel.lock().clone() else { return false };
+    let Some(kernel) = seat.held.lock().now.clone() else { return false };
     members.into_iter().all(|member| core.crew.start(core, Job { kernel: Arc::clone(&kernel), member, task }))
 }
 
@@ -210,7 +244,7 @@ fn help(core: &Core, me: &Arc<Helper>) {
         };
         let seat = core.seat();
         seat.member.store(job.member, Ordering::Relaxed);
-        *seat.kernel.lock() = Some(Arc::clone(&job.kernel));
+        seat.held.lock().now = Some(Arc::clone(&job.kernel));
         seat.task.store(job.task.0, Ordering::Release);
         let member = job.member;
         let ended = user::inside(core, job.task.index(), || {
@@ -225,7 +259,7 @@ fn help(core: &Core, me: &Arc<Helper>) {
             Err(crate::fault::Abandoned) => return,
         }
         seat.task.store(0, Ordering::Relaxed);
-        seat.kernel.lock().take();
+        seat.held.lock().now.take();
         drop(job);
         core.crew.0.lock().push(Arc::clone(me));
     }
@@ -275,7 +309,7 @@ impl Core {
 
     /// Ends the task of member 0's seat, whose thread will not.
     fn end(&self, seat: &'static Seat, told: impl FnOnce(&Core, Option<&Arc<dyn Kernel>>, u64) -> u32) {
-        let kernel = seat.kernel.lock().clone();
+        let kernel = seat.held.lock().now.clone();
         let position = Mark(seat.task.load(Ordering::Acquire)).position();
         let code = told(self, kernel.as_ref(), position);
         self.take_over(seat, code);

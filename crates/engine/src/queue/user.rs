@@ -9,11 +9,11 @@
 //! not counted as active any more, so the next kick that needs a worker starts one. ([`super::kernel`] has the rest.)
 
 use super::core::Core;
-use super::kernel::Kernel;
+use super::kernel::Held;
 use super::mark::Mark;
 use crate::fault::{self, Scope, State};
 use crate::foreign;
-use crate::sync::{Arc, AtomicU32, AtomicU64, Mutex, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering, ShortMutex};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,7 +43,7 @@ pub(crate) struct Seat {
     pub member: AtomicU32,
     /// When the kernel is late, in nanoseconds of the monotonic clock; `u64::MAX`: never.
     pub deadline: AtomicU64,
-    pub kernel: Mutex<Option<Arc<dyn Kernel>>>,
+    pub held: ShortMutex<Held>,
 }
 
 /// The seats of an engine's workers.
@@ -243,7 +243,7 @@ impl Core {
                 task: AtomicU64::new(0),
                 member: AtomicU32::new(0),
                 deadline: AtomicU64::new(u64::MAX),
-                kernel: Mutex::new(None),
+                held: ShortMutex::default(),
             })),
         };
         self.seats.0.lock().push(seat);
@@ -255,6 +255,8 @@ impl Core {
     pub(crate) fn take_over(&self, seat: &'static Seat, code: u32) {
         self.seats.0.lock().retain(|s| !ptr::eq(*s, seat));
         lose(seat);
+        let mut spent = std::mem::take(&mut seat.held.lock().spent);
+        self.spent.put(&mut spent);
         let task = Mark(seat.task.load(Ordering::Acquire));
         let (index, position) = (task.index(), task.position());
         if let Some(turns) = &self.turns {

@@ -7,6 +7,7 @@
 use super::apart::Apart;
 use super::core::Core;
 use super::exec::Runner;
+use super::kernel;
 use super::park::Down;
 use super::policy::Choice;
 use super::state::Claimer;
@@ -144,6 +145,7 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
 /// From active down to deep park; Work when there may be something again.
 fn step_down(core: &Core, runner: &mut Runner, last_work: Instant, apart: &mut Apart) -> Down {
     core.spent.free();
+    kernel::free_own();
     let pending = || core.pending();
     let tired = std::mem::take(&mut runner.tired);
     // A tired one looks at nothing but what is urgent: that is told, whether it spins or not. For others it is old news: what was told

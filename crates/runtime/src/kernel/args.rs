@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ascendcl_sys as sys;
 use parking_lot::{Mutex, MutexGuard};
+use toprope_engine::image::Kernel;
 use toprope_engine::memory;
 
-use super::binary::{self, Function};
+use super::binary;
 use super::launch::put;
 use super::run::Arguments;
 use crate::error::Result;
@@ -314,9 +315,8 @@ impl List {
     }
 
     /// The arguments for a kernel: each parameter where its own table wants it, and the place holders' data behind them.
-    pub(super) fn pack(&self, function: &Function) -> Result<Arguments> {
+    pub(super) fn pack(&self, kernel: &Kernel) -> Result<Arguments> {
         let inner = self.0.lock();
-        let kernel = function.kernel();
         ready(&inner)?;
         // ours: more or fewer than the kernel has would leave it reading what nobody wrote.
         if inner.values.len() != kernel.params.len() {
@@ -333,8 +333,8 @@ impl List {
         let data: usize = data.map(|(_, bytes)| bytes.next_multiple_of(DATA_STEP)).sum();
         let start = (kernel.arguments as usize).next_multiple_of(DATA_STEP);
         // One step more, to begin at a multiple of it.
-        let lines = Arguments::own(start + data + DATA_STEP);
-        let to = lines.as_ptr() as usize;
+        let arguments = Arguments::apart(start + data + DATA_STEP, kernel.arguments as usize);
+        let to = arguments.place().0;
         let mut next = (to + start).next_multiple_of(DATA_STEP);
         for (value, (offset, size)) in inner.values.iter().zip(&kernel.params) {
             let place = to + *offset as usize;
@@ -347,7 +347,7 @@ impl List {
                 }
             }
         }
-        Ok(Arguments::Own(lines, kernel.arguments as usize))
+        Ok(arguments)
     }
 }
 

@@ -8,6 +8,7 @@ use toprope_engine::image::{Image, Instance, Kernel};
 use toprope_engine::memory::Block;
 
 use super::config::Loading;
+use super::site::Site;
 use crate::error::Result;
 use crate::handle::{Kind, Pin, describe};
 use crate::process::Runtime;
@@ -41,6 +42,8 @@ struct Loaded {
     device: u16,
     instance: Arc<Instance>,
     variables: Vec<Block>,
+    /// Kernels that were launched, by their place in the image.
+    sites: Vec<Option<Arc<Site>>>,
 }
 
 /// A kernel's handle.
@@ -78,6 +81,19 @@ impl Binary {
         instances.iter().find(|loaded| loaded.device == device).map(|loaded| loaded.instance.clone())
     }
 
+    /// A kernel on a device that has an instance. None if that has not, or once the binary (whose handle is `binary`) has ended.
+    pub(crate) fn site(&self, rt: &Runtime, binary: u64, device: u16, index: usize) -> Option<Arc<Site>> {
+        let mut instances = self.instances.lock();
+        let loaded = instances.iter_mut().find(|loaded| loaded.device == device)?;
+        let place = loaded.sites.get_mut(index)?;
+        if place.is_none() {
+            let function = self.handle_of(rt, binary, index)?;
+            let site = Site::new(rt, (&self.image, index), (&loaded.instance, device), (function, binary));
+            *place = Some(Arc::new(site));
+        }
+        place.clone()
+    }
+
     /// The instance on a device, loaded if need be.
     pub(crate) fn load(&self, rt: &Runtime, device: u16) -> Result<Arc<Instance>> {
         let mut instances = self.instances.lock();
@@ -106,7 +122,8 @@ impl Binary {
                 variables.push(block);
             }
         }
-        instances.push(Loaded { device, instance: instance.clone(), variables });
+        let sites = vec![None; self.image.kernels.len()];
+        instances.push(Loaded { device, instance: instance.clone(), variables, sites });
         Ok(instance)
     }
 
@@ -116,6 +133,7 @@ impl Binary {
         self.instances.lock().retain_mut(|loaded| {
             let ends = device.is_none_or(|device| device == loaded.device);
             if ends {
+                loaded.sites.iter().flatten().for_each(|site| site.end());
                 ended.push((loaded.instance.clone(), std::mem::take(&mut loaded.variables)));
             }
             !ends
@@ -382,8 +400,8 @@ pub fn get_global(rt: &Runtime, handle: u64, name: &[u8]) -> Result<(usize, usiz
 
 /// The device of the current context.
 pub(crate) fn current(rt: &Runtime, rule: &'static str) -> Result<u16> {
-    match thread::current(rt) {
-        Ok(context) => Ok(context.device),
+    match thread::current_device(rt) {
+        Ok(device) => Ok(device),
         Err(error) => refuse!(error.code(), rule, "{}", error.text()),
     }
 }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use ascendcl_sys as sys;
+use toprope_engine::image::Kernel;
 use toprope_engine::queue::Task;
 
 use super::args::List;
 use super::binary::{self, Function};
 use super::config::{Config, Limit};
+use super::register;
 use super::run::{Arguments, Launched};
-use super::{attribute, register};
+use super::site::Site;
 use crate::error::Result;
 use crate::handle::Pin;
 use crate::memory::place::{self, Place};
@@ -123,8 +125,10 @@ pub fn launch_kernel(rt: &Runtime, target: Target, given: Given) -> Result<()> {
     some_blocks(target.blocks, &PLAIN)?;
     some_bytes(given.bytes, &PLAIN)?;
     let stream = copy::own(rt, known, PLAIN.foreign)?;
-    let arguments = in_device_memory(rt, &function, given)?;
-    start(rt, &PLAIN, &function, target, &stream, Config::default(), arguments)
+    let arguments = in_device_memory(rt, function.kernel(), given)?;
+    let site = loaded(rt, &PLAIN, &function, &stream)?;
+    start(rt, &PLAIN, site, target.blocks, &stream, Config::default(), arguments);
+    Ok(())
 }
 
 /// aclrtLaunchKernelV2.
@@ -140,8 +144,10 @@ pub fn launch_kernel_v2(
     some_blocks(target.blocks, &V2)?;
     let config = config()?;
     let stream = copy::own(rt, known, V2.foreign)?;
-    let arguments = in_device_memory(rt, &function, given)?;
-    start(rt, &V2, &function, target, &stream, config, arguments)
+    let arguments = in_device_memory(rt, function.kernel(), given)?;
+    let site = loaded(rt, &V2, &function, &stream)?;
+    start(rt, &V2, site, target.blocks, &stream, config, arguments);
+    Ok(())
 }
 
 /// aclrtLaunchKernelWithConfig.
@@ -155,9 +161,11 @@ pub fn launch_kernel_with_config(
     let list = List::resolve(rt, list, CONFIG.stale)?;
     let known = stream::known(rt, target.stream)?;
     let config = config()?;
-    let arguments = list.pack(&function)?;
+    let arguments = list.pack(function.kernel())?;
     let stream = copy::own(rt, known, CONFIG.foreign)?;
-    start(rt, &CONFIG, &function, target, &stream, config, arguments)
+    let site = loaded(rt, &CONFIG, &function, &stream)?;
+    start(rt, &CONFIG, site, target.blocks, &stream, config, arguments);
+    Ok(())
 }
 
 /// A place in host arguments that takes the address of another one.
@@ -182,9 +190,11 @@ pub fn launch_kernel_with_host_args(
     some_bytes(given.bytes, &HOST_ARGS)?;
     some_blocks(target.blocks, &HOST_ARGS)?;
     let config = config()?;
-    let arguments = copied(&function, given, &holders()?)?;
+    let arguments = copied(function.kernel(), given, &holders()?)?;
     let stream = copy::own(rt, known, HOST_ARGS.foreign)?;
-    start(rt, &HOST_ARGS, &function, target, &stream, config, arguments)
+    let site = loaded(rt, &HOST_ARGS, &function, &stream)?;
+    start(rt, &HOST_ARGS, site, target.blocks, &stream, config, arguments);
+    Ok(())
 }
 
 /// aclrtLaunchKernelWithArgsArray: `args` is an array of the parameters' addresses.
@@ -203,9 +213,11 @@ pub fn launch_kernel_with_args_array(
     let function = binary::function(rt, function, ARGS_ARRAY.stale)?;
     let known = stream::known(rt, target.stream)?;
     let config = config()?;
-    let arguments = gathered(&function, args)?;
+    let arguments = gathered(function.kernel(), args)?;
     let stream = copy::own(rt, known, ARGS_ARRAY.foreign)?;
-    start(rt, &ARGS_ARRAY, &function, target, &stream, config, arguments)
+    let site = loaded(rt, &ARGS_ARRAY, &function, &stream)?;
+    start(rt, &ARGS_ARRAY, site, target.blocks, &stream, config, arguments);
+    Ok(())
 }
 
 /// rtKernelLaunch: as aclrtLaunchKernelWithHostArgs, for the address of a host function.
@@ -213,17 +225,17 @@ pub fn launch_stub(rt: &Runtime, target: Target, given: Given) -> Result<()> {
     some_blocks(target.blocks, &OLD)?;
     let known = stream::known(rt, target.stream)?;
     let device = binary::current(rt, OLD.stale)?;
-    let function = register::function_on(rt, target.func as usize, device)?;
-    let function = binary::function(rt, function, OLD.stale)?;
+    let site = register::site_on(rt, target.func as usize, device)?;
+    // So that it is of the same device.
     let stream = copy::own(rt, known, OLD.foreign)?;
-    let arguments = copied(&function, given, &[])?;
-    start(rt, &OLD, &function, target, &stream, Config::default(), arguments)
+    let arguments = copied(site.kernel(), given, &[])?;
+    start(rt, &OLD, site, target.blocks, &stream, Config::default(), arguments);
+    Ok(())
 }
 
 /// Whether a block of arguments has all that the kernel reads. ours: a kernel would read what is not there.
-fn enough(function: &Function, bytes: usize) -> Result<()> {
-    let params = &function.kernel().params;
-    let end = params.iter().map(|(offset, size)| *offset as usize + *size as usize).max().unwrap_or(0);
+fn enough(kernel: &Kernel, bytes: usize) -> Result<()> {
+    let end = kernel.params.iter().map(|(offset, size)| *offset as usize + *size as usize).max().unwrap_or(0);
     if bytes >= end {
         return Ok(());
     }
@@ -231,13 +243,13 @@ fn enough(function: &Function, bytes: usize) -> Result<()> {
         sys::ACL_ERROR_RT_PARAM_INVALID,
         "ours: arguments are complete",
         "argsSize: {bytes} bytes; the arguments of kernel {} take {end}",
-        function.kernel().name
+        kernel.name
     )
 }
 
 /// aclrtLaunchKernel#12, aclrtLaunchKernelV2#18: read when the kernel runs.
-fn in_device_memory(rt: &Runtime, function: &Function, given: Given) -> Result<Arguments> {
-    enough(function, given.bytes)?;
+fn in_device_memory(rt: &Runtime, kernel: &Kernel, given: Given) -> Result<Arguments> {
+    enough(kernel, given.bytes)?;
     let span = place::locate(rt, &"argsData", given.at, given.bytes)?;
     if span.place() == Place::Pageable && rt.profile.form == Form::Endpoint {
         return refuse!(
@@ -252,10 +264,12 @@ fn in_device_memory(rt: &Runtime, function: &Function, given: Given) -> Result<A
 }
 
 /// A copy of arguments in host memory. The addresses that place holders ask for are those of the copy.
-fn copied(function: &Function, given: Given, holders: &[PlaceHolder]) -> Result<Arguments> {
-    enough(function, given.bytes)?;
-    let lines = Arguments::own(given.bytes.max(function.kernel().arguments as usize));
-    let to = lines.as_ptr() as usize;
+fn copied(kernel: &Kernel, given: Given, holders: &[PlaceHolder]) -> Result<Arguments> {
+    enough(kernel, given.bytes)?;
+    let room = given.bytes.max(kernel.arguments as usize);
+    let own = if holders.is_empty() { Arguments::own } else { Arguments::apart };
+    let arguments = own(room, given.bytes);
+    let to = arguments.place().0;
     put(to, given.at, given.bytes, "hostArgs")?;
     for holder in holders {
         for (name, offset) in [("addrOffset", holder.address), ("dataOffset", holder.data)] {
@@ -280,12 +294,11 @@ fn copied(function: &Function, given: Given, holders: &[PlaceHolder]) -> Result<
         let data = to + holder.data as usize;
         put(to + holder.address as usize, &raw const data as usize, 8, "hostArgs")?;
     }
-    Ok(Arguments::Own(lines, given.bytes))
+    Ok(arguments)
 }
 
 /// The parameters, each from an address of its own.
-fn gathered(function: &Function, args: usize) -> Result<Arguments> {
-    let kernel = function.kernel();
+fn gathered(kernel: &Kernel, args: usize) -> Result<Arguments> {
     if args == 0 && !kernel.params.is_empty() {
         return refuse!(
             sys::ACL_ERROR_RT_PARAM_INVALID,
@@ -295,12 +308,13 @@ fn gathered(function: &Function, args: usize) -> Result<Arguments> {
             kernel.params.len()
         );
     }
-    let lines = Arguments::own(kernel.arguments as usize);
+    let arguments = Arguments::own(kernel.arguments as usize, kernel.arguments as usize);
+    let to = arguments.place().0;
     for (at, (offset, size)) in kernel.params.iter().enumerate() {
         let from = bytes::read::<usize>(args + at * 8).or_else(|bytes::Unmapped(at)| missing("args", at))?;
-        put(lines.as_ptr() as usize + *offset as usize, from, *size as usize, "args")?;
+        put(to + *offset as usize, from, *size as usize, "args")?;
     }
-    Ok(Arguments::Own(lines, kernel.arguments as usize))
+    Ok(arguments)
 }
 
 /// Copies the program's bytes into arguments.
@@ -321,36 +335,42 @@ fn missing<T>(name: &str, at: usize) -> Result<T> {
     )
 }
 
-/// The task.
-fn start(
+/// The kernel on the stream's device.
+fn loaded(
     rt: &Runtime,
     rules: &Rules,
     function: &Pin<'_, Function>,
-    target: Target,
     stream: &Pin<'_, Stream>,
-    config: Config,
-    arguments: Arguments,
-) -> Result<()> {
+) -> Result<Arc<Site>> {
     let owner = binary::resolve(rt, function.binary, rules.stale)?;
-    let Some(instance) = owner.loaded(stream.device) else {
-        return refuse!(
+    match owner.site(rt, function.binary, stream.device, function.index) {
+        Some(site) => Ok(site),
+        None => refuse!(
             sys::ACL_ERROR_RT_INVALID_HANDLE,
             rules.unloaded,
             "func: the binary of kernel {} is not loaded on device {}; look the kernel up again there",
             function.kernel().name,
             stream.device
-        );
-    };
+        ),
+    }
+}
+
+/// The task.
+fn start(
+    rt: &Runtime,
+    rules: &Rules,
+    site: Arc<Site>,
+    blocks: u32,
+    stream: &Pin<'_, Stream>,
+    config: Config,
+    arguments: Arguments,
+) {
     rt.engine.free_spent();
-    let product = rt.profile.product;
-    let vector = attribute::split(rt) && function.kernel().core == toprope_engine::image::Core::Vector;
     let launched = Launched {
-        image: function.image.clone(),
-        index: function.index,
-        instance,
+        entry: site.entry,
+        site,
         arguments,
-        blocks: target.blocks,
-        cores: if vector { product.vector_core_num } else { product.ai_core_num },
+        blocks,
         limit: match config.limit {
             Limit::Process => rt.timeouts.operator(rt),
             Limit::Never => None,
@@ -358,15 +378,10 @@ fn start(
         },
         queue: stream.queue,
         stream: stream.id,
-        device: stream.device,
-        function: function.handle(),
-        binary: function.binary,
-        vector_cores: attribute::split(rt),
         first: AtomicU32::new(0),
         meeting: Default::default(),
         changed: Default::default(),
     };
     // What a kernel reads and writes is not known.
     copy::enqueue(rt, rules.api, stream, Task::Kernel(Arc::new(launched)), &[], &[]);
-    Ok(())
 }

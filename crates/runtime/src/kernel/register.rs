@@ -2,12 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use ascendcl_sys as sys;
 
 use super::binary;
 use super::config;
 use super::launch::{self, Given, Target};
+use super::site::{self, Site};
 use crate::error::Result;
 use crate::process::Runtime;
 use crate::refuse;
@@ -138,8 +140,11 @@ pub(crate) fn handle_of(rt: &Runtime, address: usize) -> Option<u64> {
     rt.kernels.binaries.pin(handle)?.handle_of(rt, handle, index)
 }
 
-/// The same, with the binary loaded to a device.
-pub(crate) fn function_on(rt: &Runtime, address: usize, device: u16) -> Result<u64> {
+/// The same on a device, where its binary is loaded.
+pub(crate) fn site_on(rt: &Runtime, address: usize, device: u16) -> Result<Arc<Site>> {
+    if let Some(site) = site::recent(address, device) {
+        return Ok(site);
+    }
     let found = rt.kernels.stubs.read().by_address.get(&address).copied();
     let binary = found.and_then(|(handle, index)| Some((rt.kernels.binaries.pin(handle)?, index)));
     let Some((binary, index)) = binary else {
@@ -150,10 +155,22 @@ pub(crate) fn function_on(rt: &Runtime, address: usize, device: u16) -> Result<u
         );
     };
     binary.load(rt, device)?;
-    match binary.handle_of(rt, binary.handle(), index) {
-        Some(handle) => Ok(handle),
-        None => binary::resolve(rt, binary.handle(), "aclrtGetFuncBySymbol#03").map(|_| 0),
+    match binary.site(rt, binary.handle(), device, index) {
+        Some(site) => {
+            site::remember(address, &site);
+            Ok(site)
+        }
+        None => refuse!(
+            sys::ACL_ERROR_RT_INVALID_HANDLE,
+            "aclrtGetFuncBySymbol#03",
+            "symbol: the binary of {address:#x} is being unloaded"
+        ),
     }
+}
+
+/// Its handle.
+pub(crate) fn function_on(rt: &Runtime, address: usize, device: u16) -> Result<u64> {
+    site_on(rt, address, device).map(|site| site.function)
 }
 
 /// aclrtGetFuncBySymbol, rtGetFuncBySymbol (#04: the context is looked for first; #05).
@@ -165,10 +182,7 @@ pub fn function_by_symbol(rt: &Runtime, symbol: usize) -> Result<u64> {
 /// rtGetAddrByFun: on the current device.
 pub fn address_of(rt: &Runtime, stub: usize) -> Result<usize> {
     let device = binary::current(rt, "rtGetAddrByFun")?;
-    let function = function_on(rt, stub, device)?;
-    let function = binary::function(rt, function, "rtGetAddrByFun")?;
-    let binary = binary::resolve(rt, function.binary, "rtGetAddrByFun")?;
-    Ok(binary.load(rt, device)?.base() + function.kernel().entry)
+    site_on(rt, stub, device).map(|site| site.entry)
 }
 
 /// What rtConfigureCall and rtSetupArgument have stored for rtLaunch.

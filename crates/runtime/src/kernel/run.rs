@@ -17,9 +17,11 @@ use std::time::Duration;
 use ascendcl_sys as sys;
 use parking_lot::{Condvar, Mutex};
 use toprope_engine::fault::KernelFault;
-use toprope_engine::image::{Core, Image, Instance};
+use toprope_engine::image::Core;
 use toprope_engine::queue::{self, Stop};
 
+use super::attribute;
+use super::site::Site;
 use crate::memory::place;
 use crate::process::{self, Runtime};
 
@@ -28,8 +30,13 @@ pub(crate) enum Arguments {
     /// In device memory: read when a block runs.
     Device(usize, usize),
     /// The launch's own copy, as aligned as any argument can ask; so many bytes of it are arguments.
-    Own(Box<[Line]>, usize),
+    Apart(Box<[Line]>, usize),
+    /// The same for few of them, in the launch itself.
+    Here([Line; HERE], usize),
 }
+
+/// Lines that [`Arguments::Here`] has.
+const HERE: usize = 4;
 
 /// 16 bytes of arguments. Its own interior, because a kernel may write to its parameters.
 #[repr(C, align(16))]
@@ -40,16 +47,26 @@ pub(crate) struct Line(UnsafeCell<[u8; 16]>);
 unsafe impl Sync for Line {}
 
 impl Arguments {
-    /// Zeros.
-    pub fn own(bytes: usize) -> Box<[Line]> {
-        (0..bytes.div_ceil(size_of::<Line>())).map(|_| Line::default()).collect()
+    /// Room for a copy, all zeros, `bytes` of which are arguments. It moves with the launch: its place says nothing yet.
+    pub fn own(room: usize, bytes: usize) -> Arguments {
+        if room <= HERE * size_of::<Line>() {
+            Arguments::Here(Default::default(), bytes)
+        } else {
+            Arguments::apart(room, bytes)
+        }
+    }
+
+    /// The same, where it stays: for arguments that have the addresses of others.
+    pub fn apart(room: usize, bytes: usize) -> Arguments {
+        Arguments::Apart((0..room.div_ceil(size_of::<Line>())).map(|_| Line::default()).collect(), bytes)
     }
 
     /// Where they are, and how many bytes.
     pub fn place(&self) -> (usize, usize) {
         match self {
             Arguments::Device(at, bytes) => (*at, *bytes),
-            Arguments::Own(lines, bytes) => (lines.as_ptr() as usize, *bytes),
+            Arguments::Apart(lines, bytes) => (lines.as_ptr() as usize, *bytes),
+            Arguments::Here(lines, bytes) => (lines.as_ptr() as usize, *bytes),
         }
     }
 }
@@ -70,21 +87,14 @@ pub struct Report {
 
 /// A launch.
 pub(crate) struct Launched {
-    pub image: Arc<Image>,
-    pub index: usize,
-    pub instance: Arc<Instance>,
+    pub site: Arc<Site>,
+    /// The site's: whoever launches counts there, and a worker that looked would take that line from it each time.
+    pub entry: usize,
     pub arguments: Arguments,
     pub blocks: u32,
-    /// Blocks that can run at the same time on the target.
-    pub cores: u32,
     pub limit: Option<Duration>,
     pub queue: queue::Stream,
     pub stream: i32,
-    pub device: u16,
-    pub function: u64,
-    pub binary: u64,
-    /// The target tells vector cores from others.
-    pub vector_cores: bool,
     /// The block that member 0 runs.
     pub first: AtomicU32,
     pub meeting: Mutex<Meeting>,
@@ -196,6 +206,10 @@ impl queue::Kernel for Launched {
 impl Launched {
     /// Blocks in order, until they spread; then this thread's last one. Returns when all have.
     fn run_first(&self) {
+        // Nobody to meet. Common, and the launch is in the launching thread's cache: it is only read.
+        if self.blocks == 1 {
+            return self.run_block(0);
+        }
         for index in 0..self.blocks {
             self.first.store(index, Ordering::Relaxed);
             self.run_block(index);
@@ -219,14 +233,17 @@ impl Launched {
             launch: self,
             line: RefCell::default(),
         };
-        let entry = self.instance.base() + self.image.kernels[self.index].entry;
         // SAFETY: the image's table says that this is the kernel's entry; the instance stays loaded.
-        let entry: unsafe extern "C" fn(*const c_void, *const Block) = unsafe { std::mem::transmute(entry) };
+        let entry: unsafe extern "C" fn(*const c_void, *const Block) =
+            unsafe { std::mem::transmute(self.entry) };
         // SAFETY: both outlive the call. What the kernel does is the program's: this thread is in a scope.
         unsafe { entry(self.arguments.place().0 as *const c_void, &raw const block) };
         let rest = block.line.into_inner();
         if !rest.is_empty() {
             out(&rest);
+        }
+        if self.blocks == 1 {
+            return;
         }
         let mut meeting = self.meeting.lock();
         meeting.ended += 1;
@@ -246,7 +263,7 @@ impl Launched {
         let mut meeting = self.meeting.lock();
         if !meeting.spread {
             meeting.spread = true;
-            let why = if self.blocks > self.cores {
+            let why = if self.blocks > self.site.cores {
                 Some("SyncAll needs all blocks at the same time, and the device has fewer cores")
             } else if meeting.ended > 0 {
                 Some("a block called SyncAll after another one had ended")
@@ -283,8 +300,8 @@ impl Launched {
 
 /// Codes of cube and mixed kernels, and of vector kernels where those are told apart. ours, by what the codes' own pages say: a trap
 /// is an instruction that ends the kernel on purpose.
-fn code(launched: &Launched, why: Stop) -> i32 {
-    let vector = launched.vector_cores && launched.image.kernels[launched.index].core == Core::Vector;
+fn code(rt: &Runtime, launched: &Launched, why: Stop) -> i32 {
+    let vector = attribute::split(rt) && launched.site.kernel().core == Core::Vector;
     let [timeout, exception, trap] = if vector {
         [
             sys::ACL_ERROR_RT_VECTOR_CORE_TIMEOUT,
@@ -315,7 +332,6 @@ fn report(
     why: Stop,
     stuck: Option<&'static str>,
 ) -> u32 {
-    let kernel = &launched.image.kernels[launched.index];
     let block = match why {
         Stop::Fault { member: 0, .. } => Some(launched.first.load(Ordering::Relaxed)),
         Stop::Fault { member, .. } => Some(member),
@@ -335,20 +351,21 @@ fn report(
         },
         (Stop::GivenUp, _) => "was given up: its stream was aborted or destroyed by force".to_owned(),
     };
-    let text = format!("kernel {} ({which}) {cause}", kernel.name);
+    let site = &launched.site;
+    let text = format!("kernel {} ({which}) {cause}", site.kernel().name);
     eprintln!(
         "toprope: device {}, stream {}, task {}: {text}",
-        launched.device, launched.stream, position as u32
+        site.device, launched.stream, position as u32
     );
     let report = Report {
         text,
-        function: launched.function,
-        binary: launched.binary,
+        function: site.function,
+        binary: site.binary,
         arguments: launched.arguments.place(),
         _launch: launched.clone(),
     };
     rt.kernels.note(launched.queue, position, Arc::new(report));
-    code(launched, why) as u32
+    code(rt, launched, why) as u32
 }
 
 fn faulted(rt: &Runtime, launched: &Launched, fault: &KernelFault) -> String {
@@ -368,7 +385,7 @@ fn faulted(rt: &Runtime, launched: &Launched, fault: &KernelFault) -> String {
         signal => format!("was stopped by signal {signal}"),
     };
     // Where, for a debugger's or addr2line's sake: relative to the binary, if it is in there.
-    let at = fault.pc.wrapping_sub(launched.instance.base());
-    let file = launched.image.size();
+    let at = fault.pc.wrapping_sub(launched.site.instance.base());
+    let file = launched.site.image.size();
     if at < file { format!("{what} (at {at:#x} of the device binary)") } else { what }
 }
