@@ -152,7 +152,7 @@ impl Heap {
     }
 
     /// Bytes of the longest run of free chunks.
-    pub fn longest(&self) -> u64 {
+    pub fn longest(&mut self) -> u64 {
         u64::from(self.cold.longest().max(self.warm.longest())) * CHUNK as u64
     }
 
