@@ -114,7 +114,7 @@ impl Task {
     #[inline(always)]
     pub(crate) fn cost_ns(&self) -> u64 {
         match self {
-            Task::Copy { len, .. } | Task::Fill { len, .. } => 8 + (*len as u64 >> 3),
+            Task::Copy { len, .. } | Task::Fill { len, .. } => 4 + (*len as u64 >> 4),
             Task::Fill32 { count, .. } => 8 + (*count as u64 >> 1),
             Task::Work(work) => work.cost_ns,
             _ => 16,

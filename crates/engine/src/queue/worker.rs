@@ -95,6 +95,8 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
     let mut worked = false;
     let mut started = None;
     runner.tired = false;
+    // What keeps coming is cheap, or it would be announced as urgent.
+    let lazy = !core.solo && core.turns.is_none();
     while !core.ready.stopped() {
         let mut turn = None;
         let (index, budget, claimed) = match runner.next.take() {
@@ -131,14 +133,15 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
                 std::mem::forget(turn);
                 break;
             }
-            // What keeps coming is cheap, or it would be announced as urgent.
-            let lazy = !core.solo && core.turns.is_none() && runner.next.is_none();
             if lazy && started.get_or_insert_with(Instant::now).elapsed() >= SPIN {
+                runner.show_next();
                 runner.tired = true;
                 break;
             }
         }
     }
+    // Listed while this ran what was listed before: somebody adds about as fast.
+    runner.tired |= lazy && worked && core.ready.mask() != 0;
     worked
 }
 
@@ -155,7 +158,11 @@ fn step_down(core: &Core, runner: &mut Runner, last_work: Instant, apart: &mut A
     }
     let begun = core.roster.begin_spin(|| !tired && pending());
     // Not before: what else was listed meanwhile had to be seen apart from these.
-    runner.behind = if runner.left.is_empty() && !tired { 0 } else { (runner.behind + 1).min(BEHIND) };
+    runner.behind = if runner.left.is_empty() && !tired {
+        runner.behind.saturating_sub(1)
+    } else {
+        (runner.behind + 1).min(BEHIND)
+    };
     let wanted = !runner.left.is_empty() && list_left(core, runner);
     if begun == Down::Work {
         return Down::Work;
