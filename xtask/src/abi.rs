@@ -143,7 +143,26 @@ fn dynamic(library: &Path) -> Result<Vec<String>> {
     if !has("(FLAGS_1)", "NODELETE") {
         problems.push("not linked with -z nodelete".to_string());
     }
+    let headers = tool("readelf", Command::new("readelf").args(["-l", "-W"]).arg(library))?;
+    match thread_local_bytes(&String::from_utf8_lossy(&headers.stdout)) {
+        None => problems.push("readelf tells no thread-local segment".to_string()),
+        Some(bytes) if bytes > MOST_THREAD_LOCAL => problems.push(format!(
+            "{bytes} bytes of thread-local memory, more than {MOST_THREAD_LOCAL}: move what is large to the heap"
+        )),
+        Some(_) => {}
+    }
     Ok(problems)
+}
+
+/// Thread-local memory of the library at most. All of it is of the static kind, because the words that a signal handler reads are
+/// (`crates/engine/src/fault/x86_64.rs`). Of that the C library keeps 1,664 bytes for what `dlopen` brings, to be shared with all
+/// other libraries of a process: Python loads this one so, and it must find room twice.
+const MOST_THREAD_LOCAL: u64 = 768;
+
+/// The size of the thread-local segment, as `readelf -lW` prints it: type, offset, two addresses, size in the file, size in memory.
+fn thread_local_bytes(headers: &str) -> Option<u64> {
+    let line = headers.lines().find_map(|line| line.trim_start().strip_prefix("TLS "))?;
+    u64::from_str_radix(line.split_whitespace().nth(4)?.trim_start_matches("0x"), 16).ok()
 }
 
 /// Loads the library into this process, as a Rust program does, and then again by a path that is wrong.
@@ -254,6 +273,14 @@ mod tests {
 
     fn spec() -> Spec {
         Spec::read(&root()).unwrap()
+    }
+
+    #[test]
+    fn thread_local_memory_is_read_from_the_headers() {
+        let text = "  LOAD           0x2d1b30 0x2d3b30 0x2d3b30 0x000138 0x0003a8 RW  0x1000\n\
+                    \x20 TLS            0x2d1b30 0x2d3b30 0x2d3b30 0x000138 0x0003a8 R   0x8\n";
+        assert_eq!(thread_local_bytes(text), Some(936));
+        assert_eq!(thread_local_bytes("  LOAD 0x0 0x0 0x0 0x0 0x0 R 0x8\n"), None);
     }
 
     #[test]

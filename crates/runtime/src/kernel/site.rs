@@ -78,7 +78,8 @@ struct Recent {
 const KEPT: usize = 8;
 
 thread_local! {
-    static RECENT: RefCell<[Recent; KEPT]> = RefCell::default();
+    /// Made by the first launch. Apart: the library's own thread-local memory has to be small (`cargo xtask abi`).
+    static RECENT: RefCell<Option<Box<[Recent; KEPT]>>> = const { RefCell::new(None) };
 }
 
 fn place(host: usize) -> usize {
@@ -90,7 +91,8 @@ fn place(host: usize) -> usize {
 pub(super) fn recent(host: usize, device: u16) -> Option<Arc<Site>> {
     // Not in a thread that is about to end; then it is looked up.
     let site = RECENT.try_with(|recent| {
-        let recent = &recent.borrow()[place(host)];
+        let recent = recent.borrow();
+        let recent = &recent.as_ref()?[place(host)];
         if recent.host == host && recent.device == device { recent.site.upgrade() } else { None }
     });
     site.ok().flatten().filter(|site| !site.ended.load(Ordering::Acquire))
@@ -99,5 +101,5 @@ pub(super) fn recent(host: usize, device: u16) -> Option<Arc<Site>> {
 /// Remembers it.
 pub(super) fn remember(host: usize, site: &Arc<Site>) {
     let entry = Recent { host, device: site.device, site: Arc::downgrade(site) };
-    let _gone = RECENT.try_with(|recent| recent.borrow_mut()[place(host)] = entry);
+    let _gone = RECENT.try_with(|recent| recent.borrow_mut().get_or_insert_default()[place(host)] = entry);
 }
