@@ -60,6 +60,8 @@ mod line;
 #[cfg(all(test, loom))]
 mod loom;
 mod mark;
+#[cfg(not(loom))]
+mod op;
 mod park;
 mod policy;
 #[cfg(not(loom))]
@@ -93,7 +95,7 @@ pub use policy::{ByPriority, Candidate, Choice, Policy, Seeded};
 #[cfg(not(loom))]
 pub use {
     engine::Engine, kernel::Kernel, kernel::Stop, kernel::expire, kernel::stand_aside, kernel::widen,
-    poll::Condition, poll::Poll, stand::Stand, stand::Standing, task::Task, task::Work,
+    poll::Condition, poll::Poll, stand::Stand, stand::Standing, task::Moves, task::Task, task::Work,
 };
 
 #[cfg(not(loom))]

@@ -2,8 +2,11 @@
 #![cfg(not(loom))]
 #![allow(clippy::unwrap_used)]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use toprope_engine::queue::{Task, Waited};
+use toprope_engine::memory::{Move, Rows};
+use toprope_engine::queue::{Config, Engine, Failure, Moves, Probe, Stream, Task, Waited};
 
 mod common;
 use common::{engine, host, sync};
@@ -132,5 +135,141 @@ fn large_copies_that_give_way_again_and_again_are_whole() {
         }
         sync(&engine, low);
         assert!(dst == src, "round {round}");
+    }
+}
+
+fn noise(len: usize, seed: usize) -> Vec<u8> {
+    (0..len).map(|i| (i.wrapping_mul(seed | 1) >> 3) as u8 ^ (i >> 11) as u8).collect()
+}
+
+/// Runs a task of which several are alike, so that some are shared and others are not.
+fn as_task(engine: &Engine, task: impl Fn() -> Task) {
+    let stream = engine.open(0, 0).unwrap();
+    for _ in 0..4 {
+        engine.push(stream, task());
+        sync(engine, stream);
+    }
+    assert_eq!(engine.take_failure(stream), None);
+}
+
+#[test]
+fn rows_and_lists_are_whole_as_tasks_and_as_calls() {
+    let engine = engine();
+    const ROWS: usize = 3001;
+    for (width, dpitch, spitch) in [(256, 512, 512), (700, 701, 1000), (1024, 1024, 2048)] {
+        let src = noise(ROWS * spitch, width);
+        let empty = vec![0_u8; ROWS * dpitch];
+        let mut wanted = empty.clone();
+        for row in 0..ROWS {
+            let from = row * spitch;
+            wanted[row * dpitch..][..width].copy_from_slice(&src[from..from + width]);
+        }
+        for round in 0..24 {
+            let mut dst = empty.clone();
+            let rows = Rows {
+                dst: dst.as_mut_ptr() as usize,
+                dpitch,
+                src: src.as_ptr() as usize,
+                spitch,
+                width,
+                height: ROWS,
+            };
+            if round < 4 {
+                as_task(&engine, || Task::Rows(Box::new(rows)));
+            } else {
+                // SAFETY: both are whole and nobody else looks at them.
+                unsafe { engine.copy_rows(&rows) }.unwrap();
+            }
+            assert!(dst == wanted, "width {width} round {round}");
+        }
+    }
+    // Copies of all sizes, the other way around.
+    let lens: Vec<usize> = (0..1500).map(|i| i * 7919 % 2000).collect();
+    let total: usize = lens.iter().sum();
+    let src = noise(total, 99);
+    let starts = lens.iter().scan(0, |at, len| Some(std::mem::replace(at, *at + len)));
+    let starts: Vec<usize> = starts.collect();
+    for round in 0..24 {
+        let mut dst = vec![0_u8; total];
+        let (to, from) = (dst.as_mut_ptr() as usize, src.as_ptr() as usize);
+        let all = starts.iter().zip(&lens);
+        let list: Vec<Move> =
+            all.map(|(at, len)| Move { dst: to + total - at - len, src: from + at, len: *len }).collect();
+        if round < 4 {
+            as_task(&engine, || Task::Each(Box::new(Moves::new(list.clone()))));
+        } else {
+            // SAFETY: as above.
+            unsafe { engine.copy_each(&list) }.unwrap();
+        }
+        for (at, len) in starts.iter().zip(&lens) {
+            assert!(dst[total - at - len..total - at] == src[*at..at + len], "{at} of round {round}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_overlap_are_copied_in_their_order() {
+    let engine = engine();
+    const ROWS: usize = 4000;
+    let array = noise(1 << 20, 5);
+    for (dst, src) in [(0, 300), (300, 0), (512, 0)] {
+        let mut wanted = array.clone();
+        for row in 0..ROWS {
+            wanted.copy_within(row * 256 + src..row * 256 + src + 200, row * 256 + dst);
+        }
+        for task in [false, true, false, true] {
+            let mut now = array.clone();
+            let base = now.as_mut_ptr() as usize;
+            let rows =
+                Rows { dst: base + dst, dpitch: 256, src: base + src, spitch: 256, width: 200, height: ROWS };
+            if task {
+                let stream = engine.open(0, 0).unwrap();
+                engine.push(stream, Task::Rows(Box::new(rows)));
+                sync(&engine, stream);
+            } else {
+                // SAFETY: both lie in the array.
+                unsafe { engine.copy_rows(&rows) }.unwrap();
+            }
+            assert!(now == wanted, "{src} to {dst}");
+        }
+    }
+}
+
+#[test]
+fn a_list_with_faults_is_made_as_far_as_can_be_and_says_so_once() {
+    struct Count(Arc<AtomicU32>);
+    impl Probe for Count {
+        fn started(&self, _: Stream, _: u64) {}
+        fn done(&self, _: Stream, _: u64) {}
+        fn failed(&self, _: Stream, _: Failure) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let told = Arc::new(AtomicU32::new(0));
+    let engine = Engine::new(Config::new(Box::new(Count(told.clone()))));
+    let stream = engine.open(0, 0).unwrap();
+    const LEN: usize = 1024;
+    for (round, count) in [8, 300, 2500, 2500, 2500].into_iter().enumerate() {
+        let src = noise(LEN * count, 17);
+        let mut dst = vec![0_u8; LEN * count];
+        let (to, from) = (dst.as_mut_ptr() as usize, src.as_ptr() as usize);
+        let bad = [count / 3, count / 2, count - 1];
+        let place = |i: usize, start: usize| if bad.contains(&i) { 64 } else { start + LEN * i };
+        let list: Vec<Move> =
+            (0..count).map(|i| Move { dst: to + LEN * i, src: place(i, from), len: LEN }).collect();
+        let right = |dst: &[u8]| {
+            (0..count).all(|i| {
+                let wanted = if bad.contains(&i) { &[0; LEN][..] } else { &src[LEN * i..][..LEN] };
+                dst[LEN * i..][..LEN] == *wanted
+            })
+        };
+        engine.push(stream, Task::Each(Box::new(Moves::new(list.clone()))));
+        sync(&engine, stream);
+        assert!(right(&dst), "round {round}");
+        assert_eq!(engine.take_failure(stream).map(|failure| failure.code), Some(1));
+        assert_eq!(told.load(Ordering::Relaxed), round as u32 + 1);
+        // SAFETY: the bad places are reported.
+        let (at, fault) = unsafe { engine.copy_each(&list) }.unwrap_err();
+        assert_eq!((at, fault.address), (bad[0], 64));
     }
 }

@@ -35,7 +35,13 @@ impl Rows {
     /// The length, if it is one piece of memory on both sides.
     pub fn dense(&self) -> Option<usize> {
         let dense = self.height == 1 || (self.width == self.dpitch && self.width == self.spitch);
-        dense.then_some(self.width * self.height)
+        dense.then_some(self.bytes())
+    }
+
+    /// Bytes of all rows.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.width.saturating_mul(self.height)
     }
 
     /// Where a row begins on both sides.
@@ -51,7 +57,7 @@ impl Rows {
     }
 
     /// Whether a byte of a source row may lie in a destination row.
-    fn mixed(&self) -> bool {
+    pub(crate) fn mixed(&self) -> bool {
         let (before, len) = if self.dst < self.src {
             (self.src - self.dst, self.hull(self.dpitch))
         } else {

@@ -1,4 +1,4 @@
-//! Large copies and fills: in pieces, so that priorities and deadlines are looked at in between, and shared with threads
+//! Large copies and fills ([`Bulk`]): in pieces, so that priorities and deadlines are looked at in between, and shared with threads
 //! that have nothing better to do.
 //!
 //! The owner of the stream opens a job on the board and kicks; idle workers and hosts that wait for that stream take
@@ -8,9 +8,9 @@
 //! for the pieces still in hand: the task ends, or gives way with one part in the middle not begun ([`Shared::close`]).
 
 use super::apart::{leave_processor, processor};
-use super::core::{Core, over};
+use super::core::{Core, monotonic_ns, over};
+use super::op::Bulk;
 use crate::fault::Fault;
-use crate::memory;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, spin_loop, yield_now};
 use std::cell::{Cell, UnsafeCell};
 use std::ops::Range;
@@ -18,70 +18,21 @@ use std::time::Instant;
 
 /// A look around after so many bytes, when nobody helps.
 pub(crate) const ALONE: usize = 1 << 20;
-/// Pieces of a shared job.
-const SHARED: usize = 256 << 10;
-/// Less than this is not worth the hand-over to another core.
+/// Pieces of a shared job are an eighth of it, but at least and at most so many bytes.
+const PIECES: usize = 8;
+const LEAST: usize = 64 << 10;
+const MOST: usize = 256 << 10;
+/// From this size on another core is fetched.
 const WORTH: usize = 2 << 20;
+/// From this size on one is fetched that waits for work, or when the last one of such a size began so short a time ago.
+const SOME: usize = 512 << 10;
+const OFTEN: u64 = 100_000;
 /// In place of a stream's index: nobody's task, but a call's own copy ([`Core::at_once`]).
 const CALL: u32 = u32::MAX;
 /// Jobs that can be shared at once; others are done alone.
 const JOBS: usize = 4;
 /// Workers that are fetched for one job: memory is the limit soon. Those that are awake anyway may join too.
 const HELPERS: u32 = 3;
-
-/// What is done to the bytes.
-#[derive(Clone, Copy)]
-pub(crate) enum Op {
-    Copy {
-        dst: usize,
-        src: usize,
-    },
-    /// A copy past the caches, of ranges without a common byte.
-    Stream {
-        dst: usize,
-        src: usize,
-    },
-    Fill {
-        dst: usize,
-        byte: u8,
-    },
-    Fill32 {
-        dst: usize,
-        word: u32,
-    },
-}
-
-impl Op {
-    /// A copy of `len` bytes, the way that is fastest for so many.
-    #[inline]
-    pub(crate) fn copy(dst: usize, src: usize, len: usize) -> Op {
-        if len >= memory::STREAMED && dst.abs_diff(src) >= len {
-            Op::Stream { dst, src }
-        } else {
-            Op::Copy { dst, src }
-        }
-    }
-
-    /// Whether source and destination share bytes: only one thread then keeps the order that memmove promises.
-    pub(crate) fn overlaps(self, len: usize) -> bool {
-        matches!(self, Op::Copy { dst, src } if dst.abs_diff(src) < len)
-    }
-
-    /// Does `n` bytes from offset `at`.
-    pub(crate) fn run(self, at: usize, n: usize) -> Result<(), Fault> {
-        // SAFETY: inner addresses; whoever enqueued the task answers for them. Pieces of words are whole words.
-        unsafe {
-            match self {
-                Op::Copy { dst, src } => memory::copy(dst.wrapping_add(at), src.wrapping_add(at), n),
-                Op::Stream { dst, src } => {
-                    memory::copy_streamed(dst.wrapping_add(at), src.wrapping_add(at), n)
-                }
-                Op::Fill { dst, byte } => memory::fill(dst.wrapping_add(at), byte, n),
-                Op::Fill32 { dst, word } => memory::fill32(dst.wrapping_add(at), word, n / 4),
-            }
-        }
-    }
-}
 
 /// The job is somebody's.
 const TAKEN: u32 = 1 << 31;
@@ -99,22 +50,25 @@ struct Job {
 
 #[derive(Clone, Copy)]
 struct What {
-    op: Op,
+    bulk: Bulk,
     stream: u32,
+    /// Units: the first, and the one behind the last.
     from: usize,
     to: usize,
+    /// Units of a piece.
+    step: usize,
     /// Where the owner runs. A worker that was woken for it is put on the same processor as often as not.
     processor: i32,
 }
 
 impl What {
     fn pieces(&self) -> u64 {
-        (self.to - self.from).div_ceil(SHARED) as u64
+        (self.to - self.from).div_ceil(self.step) as u64
     }
 
-    /// Offset of a piece; of the end, for one more than there are.
+    /// First unit of a piece; the end, for one more than there are.
     fn at(&self, piece: u64) -> usize {
-        self.to.min(self.from + piece as usize * SHARED)
+        self.to.min(self.from + piece as usize * self.step)
     }
 }
 
@@ -133,6 +87,8 @@ pub(crate) struct Board {
     jobs: [Job; JOBS],
     /// OPEN jobs with pieces left: what an idle worker looks at.
     open: AtomicU32,
+    /// When the last one began that nobody was fetched for, of those that are worth it if they come often.
+    last: AtomicU64,
 }
 
 impl Default for Board {
@@ -140,21 +96,22 @@ impl Default for Board {
         let job = |_| Job {
             state: AtomicU32::new(0),
             what: UnsafeCell::new(What {
-                op: Op::Fill { dst: 0, byte: 0 },
+                bulk: Bulk::fill(0, 0, 0),
                 stream: 0,
                 from: 0,
                 to: 0,
+                step: 1,
                 processor: -1,
             }),
             taken: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         };
-        Board { jobs: std::array::from_fn(job), open: AtomicU32::new(0) }
+        Board { jobs: std::array::from_fn(job), open: AtomicU32::new(0), last: AtomicU64::new(0) }
     }
 }
 
 impl Job {
-    /// Takes a piece and does it; its length, or None when all are taken.
+    /// Takes a piece and does it; its bytes, or None when all are taken.
     fn step(&self, what: &What, from: From) -> Option<usize> {
         let one = match from {
             From::Front => 1,
@@ -171,10 +128,10 @@ impl Job {
             From::End => pieces - 1 - end,
         };
         let (at, to) = (what.at(piece), what.at(piece + 1));
-        if what.op.run(at, to - at).is_err() {
+        if what.bulk.run(at, to - at).is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
-        Some(to - at)
+        Some(what.bulk.bytes(to - at))
     }
 
     /// No one joins any more; whether this call ended it.
@@ -197,7 +154,7 @@ pub(crate) struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// Does the next piece; its length, or None when all are taken.
+    /// Does the next piece; its bytes, or None when all are taken.
     pub(crate) fn step(&self) -> Option<usize> {
         let done = self.job.step(&self.what, From::Front);
         // Who has been fetched may be waiting for this processor. Once: others may as well, and for a long time.
@@ -241,6 +198,12 @@ impl Board {
         self.open.load(Ordering::Relaxed) != 0
     }
 
+    /// Whether the last one began a short while ago.
+    fn often(&self) -> bool {
+        let now = monotonic_ns();
+        now - self.last.swap(now, Ordering::Relaxed).min(now) < OFTEN
+    }
+
     fn open(&self, what: What) -> Option<Shared<'_>> {
         let free =
             |job: &&Job| job.state.compare_exchange(0, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok();
@@ -256,28 +219,48 @@ impl Board {
 }
 
 impl Core {
-    /// Makes the rest of a large task known to idle threads, if that is worth it.
-    pub(crate) fn share(&self, stream: u32, op: Op, part: Range<usize>) -> Option<Shared<'_>> {
-        if self.solo || self.turns.is_some() || part.len() < WORTH {
+    /// Makes these units of a large task known to idle threads, if that is worth it. `waited`: a host waits, and may help.
+    pub(crate) fn share(
+        &self,
+        stream: u32,
+        bulk: &Bulk,
+        part: Range<usize>,
+        waited: bool,
+    ) -> Option<Shared<'_>> {
+        let bytes = bulk.bytes(part.len());
+        if self.solo || self.turns.is_some() || bytes < SOME || bulk.overlaps() {
             return None;
         }
-        let shared =
-            self.board.open(What { op, stream, from: part.start, to: part.end, processor: processor() })?;
+        if bytes < WORTH && !(waited || self.roster.spins() || self.board.often()) {
+            return None;
+        }
+        let step = bulk.units((bytes / PIECES).clamp(LEAST, MOST));
+        let shared = self.board.open(What {
+            bulk: *bulk,
+            stream,
+            from: part.start,
+            to: part.end,
+            step,
+            processor: processor(),
+        })?;
         self.kick(true);
         Some(shared)
     }
 
     /// Does all of it before it returns, on the calling thread, with the help of idle workers if that is worth it.
-    pub(crate) fn at_once(&self, op: Op, len: usize) -> Result<(), Fault> {
-        if len < WORTH || op.overlaps(len) {
-            return op.run(0, len);
-        }
-        let Some(shared) = self.share(CALL, op, 0..len) else {
-            return op.run(0, len);
-        };
-        while shared.step().is_some() {}
+    #[inline]
+    pub(crate) fn at_once(&self, bulk: Bulk) -> Result<(), Fault> {
         // A failed piece does not say where: the whole once more, here, does.
-        if shared.close().1 { op.run(0, len) } else { Ok(()) }
+        if bulk.bytes(bulk.units) >= SOME && self.together(&bulk) { Ok(()) } else { bulk.run(0, bulk.units) }
+    }
+
+    /// Does all of it with the help of others, if that is worth it; whether that was so, and nothing failed.
+    pub(crate) fn together(&self, bulk: &Bulk) -> bool {
+        let shared = self.share(CALL, bulk, 0..bulk.units, false);
+        shared.is_some_and(|shared| {
+            while shared.step().is_some() {}
+            !shared.close().1
+        })
     }
 
     /// Takes pieces of jobs (`stream`: of this one's only) until there are none, or the deadline has come; whether there
@@ -322,25 +305,25 @@ impl Core {
 mod tests {
     use super::*;
 
-    const PIECES: usize = 8;
+    const STEP: usize = 1000;
 
     fn ones(memory: &mut [u8], from: usize) -> What {
-        let op = Op::Fill { dst: memory.as_mut_ptr().expose_provenance(), byte: 1 };
-        What { op, stream: 3, from, to: memory.len(), processor: -1 }
+        let bulk = Bulk::fill(memory.as_mut_ptr().expose_provenance(), 1, memory.len());
+        What { bulk, stream: 3, from, to: memory.len(), step: STEP, processor: -1 }
     }
 
     #[test]
     fn the_owner_works_from_the_front_and_others_from_the_end() {
         let board = Board::default();
         let from = 1000;
-        let mut memory = vec![0_u8; from + (PIECES - 1) * SHARED + 77];
+        let mut memory = vec![0_u8; from + (PIECES - 1) * STEP + 77];
         let what = ones(&mut memory, from);
         let shared = board.open(what).unwrap();
-        assert_eq!((shared.step(), shared.step()), (Some(SHARED), Some(SHARED)));
+        assert_eq!((shared.step(), shared.step()), (Some(STEP), Some(STEP)));
         assert_eq!(shared.job.step(&what, From::End), Some(77));
-        assert_eq!(shared.job.step(&what, From::End), Some(SHARED));
+        assert_eq!(shared.job.step(&what, From::End), Some(STEP));
         let (left, failed) = shared.close();
-        assert_eq!((left.clone(), failed), (from + 2 * SHARED..from + 6 * SHARED, false));
+        assert_eq!((left.clone(), failed), (from + 2 * STEP..from + 6 * STEP, false));
         let done = |at: &usize| *at >= from && !left.contains(at);
         assert!(memory.iter().enumerate().all(|(at, byte)| *byte == u8::from(done(&at))));
         assert!(!board.pending());
@@ -349,7 +332,7 @@ mod tests {
     #[test]
     fn nothing_is_left_when_all_is_taken_however_often_more_is_asked_for() {
         let board = Board::default();
-        let mut memory = vec![0_u8; PIECES * SHARED];
+        let mut memory = vec![0_u8; PIECES * STEP];
         let what = ones(&mut memory, 0);
         let shared = board.open(what).unwrap();
         let takers = [From::End, From::Front, From::End];
@@ -364,10 +347,10 @@ mod tests {
     #[test]
     fn a_piece_that_faults_is_told() {
         let board = Board::default();
-        let op = Op::Copy { dst: 64, src: 1 << 30 };
-        let what = What { op, stream: 0, from: 0, to: SHARED + 1, processor: -1 };
+        let bulk = Bulk::copy(64, 1 << 30, STEP + 1);
+        let what = What { bulk, stream: 0, from: 0, to: STEP + 1, step: STEP, processor: -1 };
         let shared = board.open(what).unwrap();
-        assert_eq!((shared.step(), shared.step(), shared.step()), (Some(SHARED), Some(1), None));
+        assert_eq!((shared.step(), shared.step(), shared.step()), (Some(STEP), Some(1), None));
         assert!(shared.close().1);
     }
 }

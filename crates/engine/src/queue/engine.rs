@@ -1,12 +1,13 @@
 //! The engine's surface: what the runtime calls.
 
-use super::bulk::Op;
 use super::core::Core;
+use super::op::Bulk;
 use super::slot::Slot;
 use super::state::{IDLE, QUEUED};
 use super::worker;
 use super::{Config, Failure, Mark, Signal, Standing, Stream, Task, Until, Waited, processors, user};
 use crate::fault::Fault;
+use crate::memory::{self, Move, Rows};
 use crate::sync::{Arc, Ordering};
 use std::time::Instant;
 
@@ -273,7 +274,7 @@ impl Engine {
     /// As [`crate::memory::copy`].
     #[inline]
     pub unsafe fn copy(&self, dst: usize, src: usize, len: usize) -> Result<(), Fault> {
-        self.core.at_once(Op::copy(dst, src, len), len)
+        self.core.at_once(Bulk::copy(dst, src, len))
     }
 
     /// [`crate::memory::fill`], as [`Engine::copy`].
@@ -285,7 +286,7 @@ impl Engine {
     /// As [`crate::memory::copy`].
     #[inline]
     pub unsafe fn fill(&self, dst: usize, byte: u8, len: usize) -> Result<(), Fault> {
-        self.core.at_once(Op::Fill { dst, byte }, len)
+        self.core.at_once(Bulk::fill(dst, byte, len))
     }
 
     /// [`crate::memory::fill32`], as [`Engine::copy`]; more words than an address space has bytes are refused by the fault they meet.
@@ -297,7 +298,35 @@ impl Engine {
     /// As [`crate::memory::copy`].
     #[inline]
     pub unsafe fn fill32(&self, dst: usize, word: u32, count: usize) -> Result<(), Fault> {
-        self.core.at_once(Op::Fill32 { dst, word }, count.saturating_mul(4))
+        self.core.at_once(Bulk::fill32(dst, word, count))
+    }
+
+    /// [`memory::copy_rows`], as [`Engine::copy`].
+    ///
+    /// # Errors
+    /// As [`Engine::copy`].
+    ///
+    /// # Safety
+    /// As [`memory::copy_rows`].
+    #[inline]
+    pub unsafe fn copy_rows(&self, rows: &Rows) -> Result<(), Fault> {
+        self.core.at_once(Bulk::rows(rows))
+    }
+
+    /// The copies of a list, in any order, as [`Engine::copy`].
+    ///
+    /// # Errors
+    /// As [`memory::copy_each`], but copies behind the one that met a fault may have been made.
+    ///
+    /// # Safety
+    /// As [`memory::copy_each`].
+    pub unsafe fn copy_each(&self, moves: &[Move]) -> Result<(), (usize, Fault)> {
+        let bytes = moves.iter().map(|one| one.len).fold(0, usize::saturating_add);
+        if self.core.together(&Bulk::each(moves, bytes)) {
+            return Ok(());
+        }
+        // SAFETY: the caller's promise.
+        unsafe { memory::copy_each(moves) }
     }
 
     /// Frees kernels that have run: for the thread that is about to launch another one, out of the same memory.

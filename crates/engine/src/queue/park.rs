@@ -209,6 +209,12 @@ impl Roster {
         if pending() { self.end_spin() } else { Down::On }
     }
 
+    /// Whether a worker spins: an urgent kick costs next to nothing then.
+    #[inline]
+    pub(crate) fn spins(&self) -> bool {
+        spinning(self.counts.load(Ordering::Relaxed)) > 0
+    }
+
     /// Whether an urgent kick came that nobody has taken.
     #[inline]
     pub(crate) fn urgent(&self) -> bool {

@@ -22,7 +22,7 @@ pub(crate) struct Owner {
     pub head: u64,
     /// How much of that has been published.
     pub published: u64,
-    /// Bytes of the first task that are done already, when it is a large copy or fill that gave way.
+    /// Units of the first task that are done already, when it is a large copy or fill that gave way.
     pub progress: usize,
     /// The same, from its end.
     pub behind: usize,

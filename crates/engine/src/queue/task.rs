@@ -3,10 +3,11 @@
 use super::kernel::Kernel;
 use super::mark::Mark;
 use super::poll::Poll;
+use crate::memory::{Move, Rows};
 use crate::sync::{Arc, AtomicU64};
 use std::ffi::c_void;
 
-/// One piece of a stream's work: at most 32 bytes, no allocation except for kernels and [`Task::Work`]. Addresses are inner ones
+/// One piece of a stream's work: at most 32 bytes, no allocation except for kernels, rows, lists and [`Task::Work`]. Addresses are inner ones
 /// ([`crate::memory::Space::inner`]); they are read and written when the task runs.
 pub enum Task {
     /// Copies `len` bytes; overlapping ranges behave like memmove.
@@ -36,6 +37,10 @@ pub enum Task {
         /// The value.
         word: u32,
     },
+    /// Copies rows, one after the other.
+    Rows(Box<Rows>),
+    /// Makes the copies of a list, in any order, and each that can be made although others fail.
+    Each(Box<Moves>),
     /// Calls a function of the program on a worker.
     Host {
         /// The function. An exception or a panic that leaves it ends the process.
@@ -95,6 +100,21 @@ const _: () = assert!(size_of::<Task>() <= 32);
 // SAFETY: the addresses are data to the engine; whoever enqueues a task answers for them.
 unsafe impl Send for Task {}
 
+/// A list of copies.
+pub struct Moves {
+    pub(crate) list: Vec<Move>,
+    /// Of all of them together.
+    pub(crate) bytes: usize,
+}
+
+impl Moves {
+    /// A list.
+    pub fn new(list: Vec<Move>) -> Moves {
+        let bytes = list.iter().map(|one| one.len).fold(0, usize::saturating_add);
+        Moves { list, bytes }
+    }
+}
+
 /// A task too large or too rare for an inline form.
 pub struct Work {
     /// Runs on a worker (`user_code`) or also on a host thread that synchronizes (not `user_code`). An error fails
@@ -117,6 +137,8 @@ impl Task {
             Task::Copy { len, .. } | Task::Fill { len, .. } => 4 + (*len as u64 >> 4),
             Task::Fill32 { count, .. } => 8 + (*count as u64 >> 1),
             Task::Work(work) => work.cost_ns,
+            Task::Rows(rows) => (rows.bytes() as u64 >> 3) + 10 * rows.height as u64,
+            Task::Each(moves) => (moves.bytes as u64 >> 3) + 10 * moves.list.len() as u64,
             _ => 16,
         }
     }
@@ -137,6 +159,8 @@ impl Task {
         match self {
             Task::Copy { len, .. } | Task::Fill { len, .. } => *len >= URGENT_BYTES,
             Task::Fill32 { count, .. } => *count >= URGENT_BYTES / 4,
+            Task::Rows(rows) => rows.bytes() >= URGENT_BYTES,
+            Task::Each(moves) => moves.bytes >= URGENT_BYTES,
             _ => self.user_code(),
         }
     }

@@ -4,10 +4,10 @@
 use std::fmt;
 
 use ascendcl_sys as sys;
-use toprope_engine::memory::{self, Move};
-use toprope_engine::queue::Task;
+use toprope_engine::memory::Move;
+use toprope_engine::queue::{Moves, Task};
 
-use super::{FAULT_CODE, drain, end, enqueue, given, gone, now, own, work};
+use super::{drain, end, enqueue, given, gone, now, own};
 use crate::bytes;
 use crate::error::Result;
 use crate::generated::api::Api;
@@ -130,18 +130,18 @@ pub fn memcpy_batch(rt: &Runtime, arrays: &Arrays, fail: &mut usize) -> Result<(
                 *fail = entry.index;
                 now(rt, rules.api, &entry.dst, &entry.src)?;
             }
-            _ => together(rules, group, fail)?,
+            _ => together(rt, rules, group, fail)?,
         }
     }
     *fail = usize::MAX;
     Ok(())
 }
 
-/// Makes small copies at once, under one guard.
-fn together(rules: &Rules, entries: &[Entry], fail: &mut usize) -> Result<()> {
+/// Makes small copies at once (*#16: in no order that anybody could rely on).
+fn together(rt: &Runtime, rules: &Rules, entries: &[Entry], fail: &mut usize) -> Result<()> {
     let moves: Vec<Move> = entries.iter().map(Entry::inner).collect();
     // SAFETY: the ranges are blocks of the runtime, which never hands out references into them, or memory of the program.
-    let moved = unsafe { memory::copy_each(&moves) };
+    let moved = unsafe { rt.engine.copy_each(&moves) };
     let done = moved.map_or_else(|(at, _)| at, |()| moves.len());
     if observer::watched() {
         for entry in entries.iter().take(done) {
@@ -177,13 +177,13 @@ pub fn memcpy_batch_async(rt: &Runtime, arrays: &Arrays, stream: u64, fail: &mut
             continue;
         }
         if bytes + entry.dst.len > GROUP {
-            add(rt, rules, &stream, &mut group, bytes);
+            add(rt, rules, &stream, &mut group);
             bytes = 0;
         }
         bytes += entry.dst.len;
         group.push(entry);
     }
-    add(rt, rules, &stream, &mut group, bytes);
+    add(rt, rules, &stream, &mut group);
     *fail = usize::MAX;
     Ok(())
 }
@@ -194,7 +194,7 @@ const GROUP: usize = 1 << 20;
 const FEW: usize = 4;
 
 /// Adds the entries of a group, and empties it.
-fn add(rt: &Runtime, rules: &Rules, stream: &Pin<'_, Stream>, group: &mut Vec<&Entry>, bytes: usize) {
+fn add(rt: &Runtime, rules: &Rules, stream: &Pin<'_, Stream>, group: &mut Vec<&Entry>) {
     let alone = group.len() <= FEW;
     for entry in group.iter().filter(|_| alone) {
         let Move { dst, src, len } = entry.inner();
@@ -202,27 +202,17 @@ fn add(rt: &Runtime, rules: &Rules, stream: &Pin<'_, Stream>, group: &mut Vec<&E
         enqueue(rt, rules.api, stream, task, &[entry.src.range()], &[entry.dst.range()]);
     }
     if !alone {
-        let moves: Vec<Move> = group.iter().map(|entry| entry.inner()).collect();
+        let moves = group.iter().map(|entry| entry.inner()).collect();
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         if observer::watched() {
             reads.extend(group.iter().map(|entry| entry.src.range()));
             writes.extend(group.iter().map(|entry| entry.dst.range()));
         }
-        let task = work(bytes, moves.len(), move || copy_all(&moves));
+        // Whatever fails, every copy that can be made is made. *#16
+        let task = Task::Each(Box::new(Moves::new(moves)));
         enqueue(rt, rules.api, stream, task, &reads, &writes);
     }
     group.clear();
-}
-
-/// Makes every copy that can be made; whether that were all.
-fn copy_all(mut moves: &[Move]) -> std::result::Result<(), u32> {
-    let mut result = Ok(());
-    // SAFETY: the ranges are blocks of the runtime, which never hands out references into them, or memory of the program.
-    while let Err((at, _)) = unsafe { memory::copy_each(moves) } {
-        result = Err(FAULT_CODE);
-        moves = moves.get(at + 1..).unwrap_or_default();
-    }
-    result
 }
 
 /// The checks of the ACL layer. None: every size is 0, and nothing else is looked at (#03).

@@ -1,11 +1,10 @@
 //! aclrtMemcpy2d and aclrtMemcpy2dAsync: rows of `width` bytes, a pitch apart.
 
 use ascendcl_sys as sys;
-use toprope_engine::fault::Fault;
-use toprope_engine::memory::{self, Rows};
+use toprope_engine::memory::Rows;
 use toprope_engine::queue::Task;
 
-use super::{drain, end, enqueue, given, gone, kind_name, own, pageable, reachable, work};
+use super::{drain, end, enqueue, given, gone, kind_name, own, pageable, reachable};
 use crate::error::Result;
 use crate::generated::api::Api;
 use crate::generated::products::Pageable;
@@ -85,7 +84,7 @@ pub fn memcpy_2d(rt: &Runtime, rect: &Rect) -> Result<()> {
     }
     // *#03
     thread::current_device(rt)?;
-    copy_now(&NOW, rect, &dst, &src)
+    copy_now(rt, &NOW, rect, &dst, &src)
 }
 
 /// aclrtMemcpy2dAsync.
@@ -122,14 +121,12 @@ pub fn memcpy_2d_async(rt: &Runtime, rect: &Rect, stream: u64) -> Result<()> {
     if pages && pageable(&rt.profile) == Pageable::Synchronous {
         // aclrtMemcpy2dAsync#16, #17
         drain(rt, &stream, "aclrtMemcpy2dAsync#17")?;
-        return copy_now(&ASYNC, rect, &dst, &src);
+        return copy_now(rt, &ASYNC, rect, &dst, &src);
     }
     let rows = rows(rect, &dst, &src);
     let task = match rows.dense() {
         Some(len) => Task::Copy { dst: rows.dst, src: rows.src, len },
-        None => work(rows.width * rows.height, rows.height, move || {
-            shift_rows(&rows).map_err(|_| super::FAULT_CODE)
-        }),
+        None => Task::Rows(Box::new(rows)),
     };
     if observer::watched() {
         let (reads, writes) = ranges(rect);
@@ -242,13 +239,10 @@ fn rows(rect: &Rect, dst: &Span, src: &Span) -> Rows {
     }
 }
 
-fn shift_rows(rows: &Rows) -> std::result::Result<(), Fault> {
+fn copy_now(rt: &Runtime, rules: &Rules, rect: &Rect, dst: &Span, src: &Span) -> Result<()> {
     // SAFETY: the rows lie in blocks of the runtime, which never hands out references into them, or in memory of the program.
-    unsafe { memory::copy_rows(rows) }
-}
-
-fn copy_now(rules: &Rules, rect: &Rect, dst: &Span, src: &Span) -> Result<()> {
-    shift_rows(&rows(rect, dst, src)).or_else(|fault| gone(fault, Some(dst), Some(src)))?;
+    unsafe { rt.engine.copy_rows(&rows(rect, dst, src)) }
+        .or_else(|fault| gone(fault, Some(dst), Some(src)))?;
     observer::tell(|o| {
         let (reads, writes) = ranges(rect);
         o.accessed(rules.api, &reads, &writes);

@@ -1,10 +1,11 @@
 //! Running the first task of a claimed stream.
 
 use super::super::Stream;
-use super::super::bulk::{self, Op};
+use super::super::bulk;
 use super::super::core::{CHECK, monotonic_ns};
 use super::super::kernel;
 use super::super::mark::Mark;
+use super::super::op::Bulk;
 use super::super::poll::Poll;
 use super::super::slot::{FAILED, Owner, STOP, Slot};
 use super::super::state::ABORT;
@@ -61,14 +62,21 @@ impl Runner<'_> {
         }
         match record {
             Task::Copy { dst, src, len } if *len >= LONG_BYTES => {
-                self.bulk(index, slot, own, *len, Op::copy(*dst, *src, *len))
+                self.bulk(index, slot, own, &Bulk::copy(*dst, *src, *len))
             }
             Task::Fill { dst, len, byte } if *len >= LONG_BYTES => {
-                self.bulk(index, slot, own, *len, Op::Fill { dst: *dst, byte: *byte })
+                self.bulk(index, slot, own, &Bulk::fill(*dst, *byte, *len))
             }
             Task::Fill32 { dst, count, word } if *count >= LONG_BYTES / 4 => {
-                let op = Op::Fill32 { dst: *dst, word: *word };
-                self.bulk(index, slot, own, count.saturating_mul(4), op)
+                self.bulk(index, slot, own, &Bulk::fill32(*dst, *word, *count))
+            }
+            Task::Rows(rows) => {
+                let step = self.pieces(index, slot, own, &Bulk::rows(rows));
+                through(step, task)
+            }
+            Task::Each(moves) => {
+                let step = self.pieces(index, slot, own, &Bulk::each(&moves.list, moves.bytes));
+                through(step, task)
             }
             Task::Copy { dst, src, len } => {
                 // SAFETY: as above.
@@ -157,14 +165,21 @@ impl Runner<'_> {
         Step::Done(1 + (len >> 12) as u32)
     }
 
+    /// Several pieces of memory, large or not.
+    fn pieces(&mut self, index: u32, slot: &Slot, own: &mut Owner, bulk: &Bulk) -> Step {
+        let bytes = bulk.bytes(bulk.units);
+        if bytes >= LONG_BYTES {
+            return self.bulk(index, slot, own, bulk);
+        }
+        let result = bulk.run(0, bulk.units);
+        self.bytes(index, slot, own, bytes, result)
+    }
+
     /// A large copy or fill in pieces, with a look around after each.
-    fn bulk(&mut self, index: u32, slot: &Slot, own: &mut Owner, len: usize, op: Op) -> Step {
+    fn bulk(&mut self, index: u32, slot: &Slot, own: &mut Owner, bulk: &Bulk) -> Step {
         self.before_long(slot, own);
-        // Overlapping copies are not shared, and go from the end when the destination begins inside the source, as memmove
-        // would.
-        let backwards = matches!(op, Op::Copy { dst, src } if dst > src && dst - src < len);
-        let mut left = own.progress..len - own.behind;
-        let shared = if op.overlaps(len) { None } else { self.core.share(index, op, left.clone()) };
+        let mut left = own.progress..bulk.units - own.behind;
+        let shared = self.core.share(index, bulk, left.clone(), slot.line.low() != u64::MAX);
         let failed = match shared {
             Some(shared) => {
                 while let Some(n) = shared.step() {
@@ -178,11 +193,17 @@ impl Runner<'_> {
                 failed
             }
             None => loop {
-                let n = bulk::ALONE.min(left.len());
-                let at = if backwards { len - left.start - n } else { left.start };
-                let failed = op.run(at, n).is_err();
+                let n = bulk.units(bulk::ALONE).min(left.len());
+                // As memmove would: from the end when the destination begins inside the source.
+                let at = if bulk.backwards() { bulk.units - left.start - n } else { left.start };
+                let failed = bulk.run(at, n).is_err();
                 left.start += n;
-                self.since = self.since.saturating_add((n >> 12) as u32);
+                if failed && bulk.goes_on() {
+                    // To the end in one go, so that the failure is told once; that there are more makes no difference.
+                    let _more = bulk.run(left.start, left.len());
+                    break failed;
+                }
+                self.since = self.since.saturating_add((bulk.bytes(n) >> 12) as u32);
                 if failed || left.is_empty() || self.gives_way() {
                     break failed;
                 }
@@ -191,7 +212,7 @@ impl Runner<'_> {
         if failed {
             self.fail(index, slot, own, self.core.copy_fault_code);
         } else if !left.is_empty() {
-            (own.progress, own.behind) = (left.start, len - left.end);
+            (own.progress, own.behind) = (left.start, bulk.units - left.end);
             return Step::GaveWay;
         }
         (own.progress, own.behind) = (0, 0);
@@ -278,6 +299,15 @@ impl Runner<'_> {
             _ => (),
         }
     }
+}
+
+/// Drops a task that is through; one that gave way stays.
+fn through(step: Step, task: *mut Task) -> Step {
+    if !matches!(step, Step::GaveWay) {
+        // SAFETY: taken out once: the record is left behind after this.
+        drop(unsafe { task.read() });
+    }
+    step
 }
 
 /// Whether the first task is to be left out.
