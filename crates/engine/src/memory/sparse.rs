@@ -46,6 +46,15 @@ impl<T: Zero> Sparse<T> {
         // SAFETY: inside the mapping, which holds valid elements.
         (at < self.len).then(|| unsafe { self.base.add(at).as_ref() })
     }
+
+    /// The elements from `at` to before `end`, those that there are.
+    #[inline]
+    pub fn part(&self, at: usize, end: usize) -> &[T] {
+        let end = end.min(self.len);
+        let at = at.min(end);
+        // SAFETY: inside the mapping, which holds valid elements.
+        unsafe { std::slice::from_raw_parts(self.base.add(at).as_ptr(), end - at) }
+    }
 }
 
 impl<T> Drop for Sparse<T> {

@@ -111,15 +111,14 @@ impl Table {
     fn mark(&self, chunk: u32, count: u32, entry: usize) {
         let (mut at, end) = (chunk as usize, chunk as usize + count as usize);
         while at < end {
-            let (place, step) = if at.is_multiple_of(SPAN) && at + SPAN <= end {
-                (self.large.get(at / SPAN), SPAN)
+            let next = (at / SPAN + 1) * SPAN;
+            let (places, next) = if at.is_multiple_of(SPAN) && next <= end {
+                (self.large.part(at / SPAN, at / SPAN + 1), next)
             } else {
-                (self.small.get(at), 1)
+                (self.small.part(at, next.min(end)), next.min(end))
             };
-            if let Some(place) = place {
-                place.store(entry, Ordering::Release);
-            }
-            at += step;
+            places.iter().for_each(|place| place.store(entry, Ordering::Release));
+            at = next;
         }
     }
 }
