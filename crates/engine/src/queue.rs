@@ -32,7 +32,8 @@
 //!
 //! # Locks, in the order in which they may be taken
 //! producer lock of a stream → its failure lock (when a closed stream ends) · waiter lock of a line → policy lock of the
-//! lists · watch · parked conditions · seats → a seat's kernel · idle helpers · free seats · free indexes of a table. Those between dots are never held together.
+//! lists · watch · parked conditions · seats → a seat's kernels · kernels that have run · idle helpers → a helper's job · free seats · free indexes
+//! of a table. Those between dots are never held together.
 //! No user code runs under a lock, and no system call, except the wake of a sleeping host (its futex word is on its
 //! stack, so the waker must be through before it leaves) and the start of the watch.
 //!

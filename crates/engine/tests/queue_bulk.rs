@@ -273,3 +273,74 @@ fn a_list_with_faults_is_made_as_far_as_can_be_and_says_so_once() {
         assert_eq!((at, fault.address), (bad[0], 64));
     }
 }
+
+#[test]
+fn a_list_whose_owner_gives_way_is_made_as_far_as_can_be() {
+    let engine = engine();
+    let (low, high) = (engine.open(0, 7).unwrap(), engine.open(0, 0).unwrap());
+    const COUNT: usize = 128;
+    const LEN: usize = 256 << 10;
+    let src = noise(COUNT * LEN, 3);
+    for round in 0..6 {
+        let mut dst = vec![0_u8; COUNT * LEN];
+        let (to, from) = (dst.as_mut_ptr() as usize, src.as_ptr() as usize);
+        let place = |i: usize| if i == round { 64 } else { from + LEN * i };
+        let list = (0..COUNT).map(|i| Move { dst: to + LEN * i, src: place(i), len: LEN }).collect();
+        engine.push(low, Task::Each(Box::new(Moves::new(list))));
+        for step in 1..20 {
+            let end = Instant::now() + Duration::from_micros(500 / step);
+            engine.push(high, host(&|| ()));
+            if engine.wait(engine.mark(low), Some(end)) == Waited::Done {
+                break;
+            }
+            sync(&engine, high);
+        }
+        sync(&engine, low);
+        assert_eq!(engine.take_failure(low).map(|failure| failure.code), Some(1));
+        for i in (0..COUNT).filter(|i| *i != round) {
+            assert!(dst[LEN * i..][..LEN] == src[LEN * i..][..LEN], "{i} of round {round}");
+        }
+    }
+}
+
+#[test]
+fn what_overlaps_itself_is_made_once() {
+    let engine = engine();
+    const LEN: usize = 1 << 20;
+    for _ in 0..8 {
+        let mut mem = noise(LEN + 1, 7);
+        let mut wanted = mem.clone();
+        wanted.copy_within(..LEN, 1);
+        let base = mem.as_mut_ptr() as usize;
+        let list = [Move { dst: base + 1, src: base, len: LEN }, Move { dst: base, src: 64, len: LEN }];
+        // SAFETY: the first lies in the array; the other one is reported.
+        assert_eq!(unsafe { engine.copy_each(&list) }.unwrap_err().0, 1);
+        assert!(mem == wanted);
+    }
+}
+
+#[test]
+fn rows_of_which_each_covers_half_of_the_last_keep_their_order() {
+    let engine = engine();
+    const WIDTH: usize = 4096;
+    const ROWS: usize = 1024;
+    let src = noise(WIDTH * ROWS, 11);
+    let mut wanted = vec![0_u8; WIDTH / 2 * (ROWS + 1)];
+    for row in 0..ROWS {
+        wanted[row * WIDTH / 2..][..WIDTH].copy_from_slice(&src[row * WIDTH..][..WIDTH]);
+    }
+    for _ in 0..30 {
+        let mut dst = vec![0_u8; wanted.len()];
+        let rows = Rows {
+            dst: dst.as_mut_ptr() as usize,
+            dpitch: WIDTH / 2,
+            src: src.as_ptr() as usize,
+            spitch: WIDTH,
+            width: WIDTH,
+            height: ROWS,
+        };
+        // SAFETY: both are whole and nobody else looks at them.
+        unsafe { engine.copy_rows(&rows) }.unwrap();
+        assert!(dst == wanted);
+    }
+}

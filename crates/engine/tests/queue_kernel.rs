@@ -218,3 +218,75 @@ fn a_member_that_cannot_go_on_ends_the_task() {
 fn nobody_is_widened_outside_of_a_kernel() {
     assert!(!widen(1..2));
 }
+
+/// A kernel that is counted while it is anywhere.
+struct Counted {
+    _counts: Arc<()>,
+}
+
+impl Kernel for Counted {
+    fn run(&self, _: u32) -> Result<(), u32> {
+        Ok(())
+    }
+    fn limit(&self) -> Option<Duration> {
+        None
+    }
+    fn stopped(self: Arc<Self>, _: u64, _: Stop) -> u32 {
+        77
+    }
+}
+
+fn counted(engine: &Engine, stream: Stream, alive: &Arc<()>) {
+    for _ in 0..5 {
+        engine.push(stream, Task::Kernel(Arc::new(Counted { _counts: alive.clone() })));
+    }
+}
+
+fn gone(alive: &Arc<()>, what: &str) {
+    let start = Instant::now();
+    while Arc::strong_count(alive) > 1 {
+        assert!(start.elapsed() < Duration::from_secs(30), "{what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+unsafe extern "C" fn blocks(gate: *mut std::ffi::c_void) {
+    let gate = unsafe { &*gate.cast::<AtomicBool>() };
+    while !gate.load(Ordering::Acquire) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn kernels_that_have_run_do_not_wait_for_what_comes_behind_them() {
+    let (engine, stream) = engine();
+    let (alive, gate) = (Arc::new(()), AtomicBool::new(false));
+    counted(&engine, stream, &alive);
+    let ran = engine.mark(stream);
+    engine.push(stream, Task::Host { func: blocks, arg: std::ptr::from_ref(&gate).cast_mut().cast() });
+    assert_eq!(engine.wait(ran, None), Waited::Done);
+    let start = Instant::now();
+    while Arc::strong_count(&alive) > 1 {
+        assert!(start.elapsed() < Duration::from_secs(30), "they wait for the host function");
+        engine.free_spent();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    gate.store(true, Ordering::Release);
+    sync(&engine, stream);
+}
+
+#[test]
+fn kernels_do_not_outlive_their_engine() {
+    for _ in 0..50 {
+        let (engine, stream) = engine();
+        let (alive, gate) = (Arc::new(()), Box::leak(Box::new(AtomicBool::new(false))));
+        counted(&engine, stream, &alive);
+        let arg = std::ptr::from_ref(gate).cast_mut().cast();
+        engine.push(stream, Task::Host { func: blocks, arg });
+        counted(&engine, stream, &alive);
+        std::thread::sleep(Duration::from_micros(300));
+        drop(engine);
+        gate.store(true, Ordering::Release);
+        gone(&alive, "a worker has kept them");
+    }
+}

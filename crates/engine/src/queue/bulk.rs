@@ -27,12 +27,22 @@ const WORTH: usize = 2 << 20;
 /// From this size on one is fetched that waits for work, or when the last one of such a size began so short a time ago.
 const SOME: usize = 512 << 10;
 const OFTEN: u64 = 100_000;
+/// A helper that takes longer than this over a piece was kept from it, in nanoseconds; so often that time those below [`WORTH`] are not
+/// shared then.
+const LATE: u64 = 50_000;
+const REST: u64 = 50;
 /// In place of a stream's index: nobody's task, but a call's own copy ([`Core::at_once`]).
 const CALL: u32 = u32::MAX;
 /// Jobs that can be shared at once; others are done alone.
 const JOBS: usize = 4;
 /// Workers that are fetched for one job: memory is the limit soon. Those that are awake anyway may join too.
 const HELPERS: u32 = 3;
+
+/// Whether so many bytes are ever shared.
+#[inline]
+pub(crate) fn shared(bytes: usize) -> bool {
+    bytes >= SOME
+}
 
 /// The job is somebody's.
 const TAKEN: u32 = 1 << 31;
@@ -87,8 +97,10 @@ pub(crate) struct Board {
     jobs: [Job; JOBS],
     /// OPEN jobs with pieces left: what an idle worker looks at.
     open: AtomicU32,
-    /// When the last one began that nobody was fetched for, of those that are worth it if they come often.
+    /// When the last one began of those that are worth it if they come often.
     last: AtomicU64,
+    /// Until when those are not shared, because a helper was kept from its processor.
+    rest: AtomicU64,
 }
 
 impl Default for Board {
@@ -106,7 +118,12 @@ impl Default for Board {
             taken: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         };
-        Board { jobs: std::array::from_fn(job), open: AtomicU32::new(0), last: AtomicU64::new(0) }
+        Board {
+            jobs: std::array::from_fn(job),
+            open: AtomicU32::new(0),
+            last: AtomicU64::new(0),
+            rest: AtomicU64::new(0),
+        }
     }
 }
 
@@ -175,10 +192,19 @@ impl Shared<'_> {
         let pieces = self.what.pieces();
         let (front, end) = halves(self.job.taken.swap(pieces, Ordering::Relaxed));
         let mut spins = 0_u32;
+        let mut since = None;
         while self.job.state.load(Ordering::Acquire) != TAKEN {
             spins += 1;
             // A piece takes about 10 us; its thread may be waiting for this processor.
-            if spins.is_multiple_of(64) { yield_now() } else { spin_loop() }
+            if spins.is_multiple_of(64) {
+                since.get_or_insert_with(monotonic_ns);
+                yield_now();
+            } else {
+                spin_loop();
+            }
+        }
+        if let Some(since) = since {
+            self.board.waited(since);
         }
         let failed = self.job.failed.load(Ordering::Relaxed);
         self.job.state.store(0, Ordering::Release);
@@ -202,6 +228,22 @@ impl Board {
     fn often(&self) -> bool {
         let now = monotonic_ns();
         now - self.last.swap(now, Ordering::Relaxed).min(now) < OFTEN
+    }
+
+    /// Whether those of that size are not shared now.
+    fn rests(&self, bytes: usize) -> bool {
+        let rest = self.rest.load(Ordering::Relaxed);
+        bytes < WORTH && rest != 0 && monotonic_ns() < rest
+    }
+
+    /// An owner has waited for a piece in the hands of a helper. A time slice of somebody else's is a hundred times such a piece: then so much
+    /// is done alone that such waits are a small part of the time.
+    fn waited(&self, since: u64) {
+        let now = monotonic_ns();
+        let waited = now.saturating_sub(since);
+        if waited > LATE {
+            self.rest.store(now + REST * waited, Ordering::Relaxed);
+        }
     }
 
     fn open(&self, what: What) -> Option<Shared<'_>> {
@@ -231,7 +273,8 @@ impl Core {
         if self.solo || self.turns.is_some() || bytes < SOME || bulk.overlaps() {
             return None;
         }
-        if bytes < WORTH && !(waited || self.roster.spins() || self.board.often()) {
+        if bytes < WORTH && !(waited || self.roster.spins() || self.board.often()) || self.board.rests(bytes)
+        {
             return None;
         }
         let step = bulk.units((bytes / PIECES).clamp(LEAST, MOST));
@@ -251,7 +294,7 @@ impl Core {
     #[inline]
     pub(crate) fn at_once(&self, bulk: Bulk) -> Result<(), Fault> {
         // A failed piece does not say where: the whole once more, here, does.
-        if bulk.bytes(bulk.units) >= SOME && self.together(&bulk) { Ok(()) } else { bulk.run(0, bulk.units) }
+        if shared(bulk.bytes(bulk.units)) && self.together(&bulk) { Ok(()) } else { bulk.run(0, bulk.units) }
     }
 
     /// Does all of it with the help of others, if that is worth it; whether that was so, and nothing failed.

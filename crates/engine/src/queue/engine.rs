@@ -1,5 +1,6 @@
 //! The engine's surface: what the runtime calls.
 
+use super::bulk;
 use super::core::Core;
 use super::op::Bulk;
 use super::slot::Slot;
@@ -322,7 +323,11 @@ impl Engine {
     /// As [`memory::copy_each`].
     pub unsafe fn copy_each(&self, moves: &[Move]) -> Result<(), (usize, Fault)> {
         let bytes = moves.iter().map(|one| one.len).fold(0, usize::saturating_add);
-        if self.core.together(&Bulk::each(moves, bytes)) {
+        // One that overlaps itself must not be made again when another one fails.
+        if bulk::shared(bytes)
+            && !moves.iter().any(|one| one.dst.abs_diff(one.src) < one.len)
+            && self.core.together(&Bulk::each(moves, bytes))
+        {
             return Ok(());
         }
         // SAFETY: the caller's promise.

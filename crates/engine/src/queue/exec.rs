@@ -23,7 +23,7 @@ pub(crate) struct Runner<'a> {
     pub next: Option<u32>,
     /// A worker's own: streams that it has left although they have tasks; QUEUED but not listed until it spins.
     pub left: Vec<u32>,
-    /// Its sweep has lasted long enough, although streams are listed.
+    /// Its sweep has lasted long enough, although streams are listed; or they were listed while it ran.
     pub tired: bool,
     /// How often in a row it has left some, or was tired.
     pub behind: u32,

@@ -74,8 +74,10 @@ pub(crate) fn run(core: &Core, index: u32, position: u64, kernel: Arc<dyn Kernel
         let mut held = seat.held.lock();
         let kernel = held.now.take();
         held.spent.extend(kernel);
-        if held.spent.len() >= Spent::TOGETHER {
-            core.spent.put(&mut held.spent);
+        let full = held.spent.len() >= Spent::TOGETHER;
+        drop(held);
+        if full {
+            hand_on(core);
         }
     }
     returned
@@ -92,8 +94,9 @@ pub(crate) struct Held {
 }
 
 /// Kernels that have run. They were allocated by the threads that launched them, and a worker that freed them would meet those
-/// threads in the allocator, at every launch. So the next launch frees them, or whoever has waited for the stream; at the latest
-/// the worker itself, before it gets idle.
+/// threads in the allocator, at every launch. So the worker hands them on, some together, and at the latest before it calls a function of
+/// the program; a later launch frees them, or whoever has waited for the stream. Those that it still has when it gets idle it frees itself. (A
+/// kernel that runs for long keeps a few that ran before it on the same worker.)
 #[derive(Default)]
 pub(crate) struct Spent {
     some: AtomicBool,
@@ -135,6 +138,18 @@ impl Spent {
         self.some.store(false, Ordering::Relaxed);
         drop(list);
         drop(spent);
+    }
+}
+
+/// Hands on what the calling thread's seat keeps of kernels that have run.
+pub(crate) fn hand_on(core: &Core) {
+    if let Some(seat) = user::my_seat() {
+        let mut spent = std::mem::take(&mut seat.held.lock().spent);
+        if !spent.is_empty() {
+            core.spent.put(&mut spent);
+            // Its room stays.
+            seat.held.lock().spent = spent;
+        }
     }
 }
 

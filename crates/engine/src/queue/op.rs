@@ -92,11 +92,12 @@ impl Bulk {
         (bytes / self.unit).max(1)
     }
 
-    /// Whether source and destination share bytes, so that only one thread, from one end to the other, keeps the order that memmove promises.
+    /// Whether source and destination share bytes, or rows of the destination do, so that only one thread, from one end to the other, keeps
+    /// the order that is promised.
     pub(crate) fn overlaps(&self) -> bool {
         match &self.op {
             Op::Copy { dst, src } => dst.abs_diff(*src) < self.units,
-            Op::Rows(rows) => rows.mixed(),
+            Op::Rows(rows) => rows.mixed() || rows.dpitch < rows.width,
             _ => false,
         }
     }

@@ -87,6 +87,7 @@ fn work(core: Arc<Core>) {
             break;
         }
     }
+    kernel::free_own();
     user::stand_up(&core);
 }
 
@@ -133,8 +134,8 @@ fn sweep(core: &Core, runner: &mut Runner) -> bool {
                 std::mem::forget(turn);
                 break;
             }
-            if lazy && started.get_or_insert_with(Instant::now).elapsed() >= SPIN {
-                runner.show_next();
+            // Not between streams that wake each other by bells or signals: nobody else would be told that they are wanted.
+            if lazy && runner.next.is_none() && started.get_or_insert_with(Instant::now).elapsed() >= SPIN {
                 runner.tired = true;
                 break;
             }
@@ -158,11 +159,7 @@ fn step_down(core: &Core, runner: &mut Runner, last_work: Instant, apart: &mut A
     }
     let begun = core.roster.begin_spin(|| !tired && pending());
     // Not before: what else was listed meanwhile had to be seen apart from these.
-    runner.behind = if runner.left.is_empty() && !tired {
-        runner.behind.saturating_sub(1)
-    } else {
-        (runner.behind + 1).min(BEHIND)
-    };
+    runner.behind = if runner.left.is_empty() && !tired { 0 } else { (runner.behind + 1).min(BEHIND) };
     let wanted = !runner.left.is_empty() && list_left(core, runner);
     if begun == Down::Work {
         return Down::Work;

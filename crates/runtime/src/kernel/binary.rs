@@ -127,7 +127,7 @@ impl Binary {
         Ok(instance)
     }
 
-    /// Ends the instances on a device, or all; their code stays while a kernel runs in it.
+    /// Ends the instances on a device, or all; their code stays while a kernel runs in it, or has just run (`toprope_engine::queue::Kernel`).
     fn forget(&self, rt: &Runtime, device: Option<u16>) {
         let mut ended = Vec::new();
         self.instances.lock().retain_mut(|loaded| {

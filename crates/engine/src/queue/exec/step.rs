@@ -198,11 +198,6 @@ impl Runner<'_> {
                 let at = if bulk.backwards() { bulk.units - left.start - n } else { left.start };
                 let failed = bulk.run(at, n).is_err();
                 left.start += n;
-                if failed && bulk.goes_on() {
-                    // To the end in one go, so that the failure is told once; that there are more makes no difference.
-                    let _more = bulk.run(left.start, left.len());
-                    break failed;
-                }
                 self.since = self.since.saturating_add((bulk.bytes(n) >> 12) as u32);
                 if failed || left.is_empty() || self.gives_way() {
                     break failed;
@@ -210,6 +205,10 @@ impl Runner<'_> {
             },
         };
         if failed {
+            if bulk.goes_on() {
+                // To the end in one go, so that the failure is told once; that there are more makes no difference.
+                let _more = bulk.run(left.start, left.len());
+            }
             self.fail(index, slot, own, self.core.copy_fault_code);
         } else if !left.is_empty() {
             (own.progress, own.behind) = (left.start, bulk.units - left.end);
@@ -243,6 +242,11 @@ impl Runner<'_> {
             unsafe { slot.fifo.peek(&mut own.front) }
         };
         self.linger = true;
+        // SAFETY: the record stays until it is read below.
+        if !matches!(unsafe { &*task }, Task::Kernel(_)) {
+            // It may take its time.
+            kernel::hand_on(self.core);
+        }
         // SAFETY: taken out once: the record is left behind after this, whatever happens.
         match unsafe { task.read() } {
             Task::Host { func, arg } => user::host_function(self.core, index, func, arg),
