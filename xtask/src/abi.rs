@@ -354,7 +354,9 @@ mod tests {
     #[test]
     fn a_library_without_our_name_is_found() {
         let problems = dynamic(Path::new("/bin/sh")).unwrap();
-        assert_eq!(problems, ["SONAME is not libascendcl.so", "not linked with -z nodelete"]);
+        let wanted = ["SONAME is not libascendcl.so", "not linked with -z nodelete"];
+        // The shell has no thread-local memory.
+        assert_eq!(problems.get(..2), Some(&wanted.map(str::to_owned)[..]), "{problems:?}");
         assert!(exports(&spec(), Path::new("/nowhere.so")).is_err());
     }
 }
