@@ -32,7 +32,7 @@
 //!
 //! # Locks, in the order in which they may be taken
 //! producer lock of a stream → its failure lock (when a closed stream ends) · waiter lock of a line → policy lock of the
-//! lists · watch · parked conditions · seats → a seat's kernels · kernels that have run · idle helpers → a helper's job · free seats · free indexes
+//! lists · watch · parked conditions · seats → a seat's kernels · kernels that have run · members that run on · idle helpers → a helper's job · free seats · free indexes
 //! of a table. Those between dots are never held together.
 //! No user code runs under a lock, and no system call, except the wake of a sleeping host (its futex word is on its
 //! stack, so the waker must be through before it leaves) and the start of the watch.
@@ -55,6 +55,8 @@ mod core;
 mod exec;
 #[cfg(not(loom))]
 mod fifo;
+#[cfg(not(loom))]
+mod halt;
 #[cfg(not(loom))]
 mod kernel;
 mod line;
@@ -95,8 +97,9 @@ pub use mark::{Mark, Signal, Stream};
 pub use policy::{ByPriority, Candidate, Choice, Policy, Seeded};
 #[cfg(not(loom))]
 pub use {
-    engine::Engine, kernel::Kernel, kernel::Stop, kernel::expire, kernel::stand_aside, kernel::widen,
-    poll::Condition, poll::Poll, stand::Stand, stand::Standing, task::Moves, task::Task, task::Work,
+    engine::Engine, kernel::Kernel, kernel::Stop, kernel::device_code, kernel::expire, kernel::retire,
+    kernel::stand_aside, kernel::widen, poll::Condition, poll::Poll, stand::Stand, stand::Standing,
+    task::Moves, task::Task, task::Work,
 };
 
 #[cfg(not(loom))]

@@ -34,9 +34,11 @@ enum KernelMetaType {
     KERNEL_TYPE_MAX
 };
 
-/* Two vector cores for each block would make other block indices: refused rather than run wrong. */
+/* Two vector cores for each block would make other block indices: refused rather than run wrong. `toprope c++` looks for the
+ * enumerator: how many blocks can meet depends on the kind of core. */
 #define KERNEL_TASK_TYPE_DEFAULT(value)                                                                                    \
-    static_assert((value) != KERNEL_TYPE_MIX_AIC_1_2, "two vector cores per block are not built yet (scalar kernels only)")
+    static_assert((value) != KERNEL_TYPE_MIX_AIC_1_2, "two vector cores per block are not built yet (scalar kernels only)"); \
+    enum { toprope_kernel_type = (value) }
 
 /* `asm("trap")` stops a kernel on a card. Here it is an instruction that no processor of this kind has. */
 #if defined(__x86_64__)

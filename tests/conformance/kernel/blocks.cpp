@@ -23,6 +23,42 @@ extern "C" __global__ __aicore__ void prefix(__gm__ uint32_t *values, __gm__ uin
     if (from != values) values[me] = from[me];
 }
 
+// As many blocks as there are vector cores meet if the kernel is one for those, whichever way it says so; a mixed one has fewer.
+__gm__ uint32_t met;
+
+static __aicore__ void meet_all() {
+    AscendC::SyncAll();
+    if (block_idx == 0) met = met + 1;
+}
+extern "C" __global__ __vector__ void meet_vector() { meet_all(); }
+extern "C" __global__ __aicore__ void meet_typed() {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    meet_all();
+}
+extern "C" __global__ __aicore__ void meet_mixed() {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_1);
+    meet_all();
+}
+
+static void every_vector_core() {
+    int64_t vector = 0, mixed = 0;
+    CHECK_OK(aclGetDeviceCapability(0, ACL_DEVICE_INFO_VECTOR_CORE_NUM, &vector));
+    CHECK_OK(aclGetDeviceCapability(0, ACL_DEVICE_INFO_AI_CORE_NUM, &mixed));
+    CHECK(vector > mixed);
+    aclrtStream stream = nullptr;
+    CHECK_OK(aclrtCreateStream(&stream));
+    meet_vector<<<uint32_t(vector), nullptr, stream>>>();
+    meet_typed<<<uint32_t(vector), nullptr, stream>>>();
+    meet_mixed<<<uint32_t(mixed), nullptr, stream>>>();
+    CHECK_OK(aclrtSynchronizeStream(stream));
+    uint32_t seen = 0;
+    CHECK_OK(aclrtMemcpyFromSymbol(&seen, sizeof seen, &met, sizeof seen, 0, ACL_MEMCPY_DEVICE_TO_HOST));
+    CHECK_EQ(seen, 3);
+    meet_mixed<<<uint32_t(vector), nullptr, stream>>>();
+    CHECK_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_AICORE_TIMEOUT);
+    CHECK_OK(aclrtDestroyStream(stream));
+}
+
 static void every_block_once(aclrtStream stream) {
     for (uint32_t blocks : {1u, 2u, 48u, 1000u, 65535u}) {
         int64_t *out = kernel_zeros<int64_t>(4 * blocks);
@@ -86,6 +122,7 @@ int main() {
     every_block_once(stream);
     blocks_that_wait_for_each_other(stream);
     two_streams();
+    every_vector_core();
     CHECK_OK(aclrtDestroyStream(stream));
     return runtime_end();
 }

@@ -20,7 +20,9 @@ pub mod words {
     pub const VECTOR: &str = "toprope_word_vector";
     /// `__aicore__`
     pub const AICORE: &str = "toprope_word_aicore";
-    /// Their common beginning.
+    /// The enumerator of KERNEL_TASK_TYPE_DEFAULT.
+    pub const TYPE: &str = "toprope_kernel_type";
+    /// The common beginning of the others.
     pub const ALL: &str = "toprope_word_";
 
     /// The options that put them there.
@@ -37,6 +39,17 @@ pub mod words {
     /// How many characters more a word has in the text than in the program: `__gm__` has four beside its name.
     pub fn longer(word: &str) -> usize {
         if word.starts_with(ALL) { ALL.len() - 4 } else { 0 }
+    }
+}
+
+/// What the macro KERNEL_TASK_TYPE_DEFAULT of a kernel's body says of its cores (`enum toprope_core`); 0 when it says nothing of one kind.
+fn typed(source: &Source, (open, close): (usize, usize)) -> u32 {
+    let Some(at) = (open..close).find(|at| source.get(*at) == words::TYPE) else { return 0 };
+    // `word = (type)`
+    match source.get(at + 3) {
+        "KERNEL_TYPE_AIC_ONLY" | "KERNEL_TYPE_MIX_AIC_1_0" => 1,
+        "KERNEL_TYPE_AIV_ONLY" | "KERNEL_TYPE_MIX_AIV_1_0" | "KERNEL_TYPE_VECTORCORE" => 2,
+        _ => 0,
     }
 }
 
@@ -324,7 +337,7 @@ impl Walk<'_, '_> {
             } else if core(words::VECTOR) {
                 2
             } else {
-                0
+                unit.body.map_or(0, |body| typed(source, body))
             };
             match declare::parameters(source, word, unit) {
                 Ok(parameters) => {

@@ -94,6 +94,45 @@ fn own(signal: i32, earlier: &AtomicPtr<Earlier>) {
     }
 }
 
+/// Marks the signals of [`interrupt`]: their value is its address.
+static STOP: u8 = 0;
+
+/// Interrupts a thread that runs device code, for [`Scope::stop`]; nothing if the program has put a handler of its own before ours. A thread that
+/// runs none, or another one that has its number by now, takes no notice.
+pub(super) fn interrupt(thread: i32) {
+    /// `siginfo_t` of a queued signal.
+    #[repr(C)]
+    struct Queued {
+        signal: i32,
+        errno: i32,
+        code: i32,
+        pad: i32,
+        pid: i32,
+        uid: u32,
+        value: usize,
+        rest: [u64; 12],
+    }
+    const _: () = assert!(size_of::<Queued>() == size_of::<libc::siginfo_t>());
+    // SAFETY: the structures are this frame's own; the handler that is asked for is ours and knows the signal by its value.
+    unsafe {
+        let mut found: libc::sigaction = std::mem::zeroed();
+        if libc::sigaction(libc::SIGSEGV, ptr::null(), &mut found) != 0 || found.sa_sigaction != ours() {
+            return;
+        }
+        let info = Queued {
+            signal: libc::SIGSEGV,
+            errno: 0,
+            code: libc::SI_QUEUE,
+            pad: 0,
+            pid: libc::getpid(),
+            uid: libc::getuid(),
+            value: ptr::from_ref(&STOP) as usize,
+            rest: [0; 12],
+        };
+        libc::syscall(libc::SYS_rt_tgsigqueueinfo, info.pid, thread, libc::SIGSEGV, &raw const info);
+    }
+}
+
 extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid pointers that live until this returns; everything called here is async-signal-safe:
     // it takes no lock, allocates nothing and reads thread words that exist from the thread's birth.
@@ -110,6 +149,15 @@ unsafe fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) 
     // SAFETY: as the caller's.
     unsafe {
         let reason = (*info).si_code;
+        let queued =
+            signal == libc::SIGSEGV && reason == libc::SI_QUEUE && (*info).si_pid() == libc::getpid();
+        if queued && ptr::eq((*info).si_value().sival_ptr.cast(), &raw const STOP) {
+            let scope = (*arch::words()).scope as *const Scope;
+            if !scope.is_null() {
+                (*scope).interrupted(arch::place(context).1);
+            }
+            return;
+        }
         // Positive: raised by an instruction of this thread. Else somebody sent it.
         let raised = reason > 0;
         let address = if raised { (*info).si_addr() as usize } else { 0 };

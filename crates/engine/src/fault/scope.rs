@@ -1,7 +1,7 @@
 //! Device code runs in a scope: when it faults, its thread is parked and others learn why.
 
-use super::{Fault, arch, stack};
-use crate::sync::plain::{AtomicU32, AtomicUsize, Ordering};
+use super::{Fault, action, arch, stack};
+use crate::sync::plain::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::ptr;
 use std::time::{Duration, Instant};
 
@@ -58,6 +58,12 @@ pub struct Scope {
     reason: AtomicU32,
     address: AtomicUsize,
     pc: AtomicUsize,
+    /// The thread that it serves.
+    thread: AtomicU32,
+    /// Where device code is: first address and bytes.
+    code: [AtomicUsize; 2],
+    /// Abandoned code runs no more: its thread has left it, or is parked.
+    over: AtomicBool,
 }
 
 /// Faults of all scopes so far; supervisors sleep on it.
@@ -88,6 +94,49 @@ impl Scope {
         let inside = Inside { scope: self, running, outer };
         let result = code();
         if inside.leave() { Ok(result) } else { Err(Abandoned) }
+    }
+
+    /// It serves the calling thread from now on.
+    pub fn serve(&self) {
+        // SAFETY: asks for a number.
+        self.thread.store(unsafe { libc::gettid() } as u32, Ordering::Release);
+    }
+
+    /// Where the device code is that the calling thread, which it serves, is about to run. [`Scope::stop`] stops it there and nowhere else: a
+    /// thread that is in the runtime or in the C library may hold their locks.
+    pub fn code(&self, start: usize, bytes: usize) {
+        self.code[0].store(start, Ordering::Relaxed);
+        self.code[1].store(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether [`Scope::code`] was ever told.
+    pub fn can_stop(&self) -> bool {
+        self.code[1].load(Ordering::Relaxed) > 0
+    }
+
+    /// The calling thread parks by itself, for good, soon.
+    pub fn gone(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+
+    /// Parks the thread of abandoned code where it is, as after a fault, if it is in that code at this moment. True: it is parked, or has
+    /// left the code by itself. Else ask again: it is asked by a signal, which takes a moment.
+    pub fn stop(&self) -> bool {
+        let over = self.over.load(Ordering::Acquire);
+        if !over && self.state() == State::Abandoned {
+            action::interrupt(self.thread.load(Ordering::Acquire) as i32);
+        }
+        over
+    }
+
+    /// Handler only: the thread has been interrupted at `pc` by [`Scope::stop`].
+    pub(super) fn interrupted(&self, pc: usize) {
+        let [start, bytes] = &self.code;
+        let inside = pc.wrapping_sub(start.load(Ordering::Relaxed)) < bytes.load(Ordering::Relaxed);
+        if inside && self.state() == State::Abandoned {
+            self.over.store(true, Ordering::Release);
+            rest();
+        }
     }
 
     /// What the scope is doing now.
@@ -156,17 +205,23 @@ impl Scope {
         {
             nudge();
         }
-        // SAFETY: full sets are valid; with every signal blocked no handler of the program runs on a dead thread, and the
-        // word below never changes.
-        unsafe {
-            let mut all: libc::sigset_t = std::mem::zeroed();
-            libc::sigfillset(&mut all);
-            libc::sigprocmask(libc::SIG_BLOCK, &all, ptr::null_mut());
-            static NEVER: AtomicU32 = AtomicU32::new(0);
-            loop {
-                let flags = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-                libc::syscall(libc::SYS_futex, NEVER.as_ptr(), flags, 0, ptr::null::<libc::timespec>());
-            }
+        self.over.store(true, Ordering::Release);
+        rest()
+    }
+}
+
+/// Parks the calling thread for good.
+fn rest() -> ! {
+    // SAFETY: full sets are valid; with every signal blocked no handler of the program runs on a dead thread, and the
+    // word below never changes.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::sigprocmask(libc::SIG_BLOCK, &all, ptr::null_mut());
+        static NEVER: AtomicU32 = AtomicU32::new(0);
+        loop {
+            let flags = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+            libc::syscall(libc::SYS_futex, NEVER.as_ptr(), flags, 0, ptr::null::<libc::timespec>());
         }
     }
 }
@@ -191,7 +246,15 @@ impl Inside {
         // SAFETY: the thread's own words.
         unsafe { (*arch::words()).scope = self.outer };
         let idle = self.running & !STATE | IDLE;
-        self.scope.state.compare_exchange(self.running, idle, Ordering::Release, Ordering::Relaxed).is_ok()
+        let left = self
+            .scope
+            .state
+            .compare_exchange(self.running, idle, Ordering::Release, Ordering::Relaxed)
+            .is_ok();
+        if !left {
+            self.scope.over.store(true, Ordering::Release);
+        }
+        left
     }
 }
 

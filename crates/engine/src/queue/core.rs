@@ -1,6 +1,7 @@
 //! What all parts of the engine share.
 
 use super::bulk::Board;
+use super::halt::Halting;
 use super::kernel::{Crew, Spent};
 use super::line::Line;
 use super::mark::{INDEXES, Mark, Signal};
@@ -35,6 +36,7 @@ pub(crate) struct Core {
     pub seats: Seats,
     pub crew: Crew,
     pub spent: Spent,
+    pub halting: Halting,
     pub board: Board,
     pub probe: Box<dyn Probe>,
     pub watched: AtomicBool,
@@ -78,6 +80,7 @@ impl Core {
             seats: Seats::default(),
             crew: Crew::default(),
             spent: Spent::default(),
+            halting: Halting::default(),
             board: Board::default(),
             probe: config.probe,
             watched: AtomicBool::new(false),

@@ -11,7 +11,7 @@
 //! | [`super::Engine::abandon`] | its caller | the same |
 //!
 //! Member 0 must not return before its helpers have. Whoever ends the task in its place calls [`Kernel::stopped`] first, once; members
-//! that run on are left to themselves, and their threads end or are used again when they return.
+//! that run on are stopped before that ([`super::halt`]).
 
 use super::core::{Core, monotonic_ns};
 use super::mark::Mark;
@@ -179,8 +179,23 @@ pub fn widen(members: std::ops::Range<u32>) -> bool {
 /// Called by a kernel's member that can never go on: the kernel ends as if it were late, and this never returns.
 pub fn stand_aside() -> ! {
     expire();
+    retire()
+}
+
+/// Called by a kernel's member that will never go on, because the kernel has ended.
+pub fn retire() -> ! {
+    if let Some(seat) = user::my_seat() {
+        seat.scope.gone();
+    }
     loop {
         std::thread::park();
+    }
+}
+
+/// Called by a kernel's member before it runs device code: where that is. If the kernel ends too early, the member is stopped there.
+pub fn device_code(start: usize, bytes: usize) {
+    if let Some(seat) = user::my_seat() {
+        seat.scope.code(start, bytes);
     }
 }
 
@@ -325,8 +340,9 @@ impl Core {
     /// Ends the task of member 0's seat, whose thread will not.
     fn end(&self, seat: &'static Seat, told: impl FnOnce(&Core, Option<&Arc<dyn Kernel>>, u64) -> u32) {
         let kernel = seat.held.lock().now.clone();
-        let position = Mark(seat.task.load(Ordering::Acquire)).position();
-        let code = told(self, kernel.as_ref(), position);
+        let task = Mark(seat.task.load(Ordering::Acquire));
+        let code = told(self, kernel.as_ref(), task.position());
+        self.halt(seat, task);
         self.take_over(seat, code);
     }
 

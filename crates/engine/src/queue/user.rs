@@ -246,6 +246,7 @@ impl Core {
                 held: ShortMutex::default(),
             })),
         };
+        seat.scope.serve();
         self.seats.0.lock().push(seat);
         SEAT.set(Some(seat));
         seat

@@ -129,7 +129,8 @@ impl Core {
     /// Ends a wait that is over, if there is one; how long until there is something to do, None when the engine ends.
     fn look_around(&self) -> Option<Duration> {
         let kernels = self.look_at_kernels().unwrap_or(LONG);
-        let look = self.look_at_parked().unwrap_or(LONG).min(kernels);
+        let halting = self.look_at_halting().unwrap_or(LONG);
+        let look = self.look_at_parked().unwrap_or(LONG).min(kernels).min(halting);
         let mut watch = self.watch.inner.lock();
         if watch.stop {
             return None;

@@ -12,7 +12,7 @@ use super::park::Down;
 use super::policy::Choice;
 use super::state::Claimer;
 use super::user;
-use crate::sync::{Arc, Ordering, Place, full_fence, spin_loop, yield_now};
+use crate::sync::{Arc, AtomicBool, Ordering, Place, full_fence, spin_loop, yield_now};
 use crate::thread;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -57,10 +57,26 @@ pub(crate) fn spawn_thread(core: &Core, name: String, main: impl FnOnce(Arc<Core
     let Some(core) = core.me.upgrade() else {
         return false;
     };
-    thread::detached(name, move || {
+    let started = thread::detached(name, move || {
         ON_WORKER.set(true);
         main(core);
-    })
+    });
+    if !started {
+        refused();
+    }
+    started
+}
+
+/// Tells, once, that the system starts no threads: what needs one waits for it, and would seem to hang.
+#[cold]
+fn refused() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !TOLD.swap(true, Ordering::Relaxed) {
+        eprintln!(
+            "toprope: the system refuses to start a thread; host functions, kernels and timed waits wait until it does \
+             (limits on processes: ulimit -u, the pids limit of a container; on mappings: vm.max_map_count)"
+        );
+    }
 }
 
 fn work(core: Arc<Core>) {

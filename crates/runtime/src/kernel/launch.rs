@@ -368,6 +368,7 @@ fn start(
     rt.engine.free_spent();
     let launched = Launched {
         entry: site.entry,
+        code: site.code,
         site,
         arguments,
         blocks,

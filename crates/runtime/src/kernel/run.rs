@@ -90,6 +90,8 @@ pub(crate) struct Launched {
     pub site: Arc<Site>,
     /// The site's: whoever launches counts there, and a worker that looked would take that line from it each time.
     pub entry: usize,
+    /// Where the binary is, and its bytes.
+    pub code: (usize, usize),
     pub arguments: Arguments,
     pub blocks: u32,
     pub limit: Option<Duration>,
@@ -233,6 +235,7 @@ impl Launched {
             launch: self,
             line: RefCell::default(),
         };
+        queue::device_code(self.code.0, self.code.1);
         // SAFETY: the image's table says that this is the kernel's entry; the instance stays loaded.
         let entry: unsafe extern "C" fn(*const c_void, *const Block) =
             unsafe { std::mem::transmute(self.entry) };
@@ -284,6 +287,10 @@ impl Launched {
             let round = meeting.round;
             // Over: the code behind this must not go on, and cannot be unwound.
             while meeting.round == round || meeting.over {
+                if meeting.over {
+                    drop(meeting);
+                    queue::retire();
+                }
                 self.changed.wait(&mut meeting);
             }
         } else if meeting.ended > 0 {
@@ -344,7 +351,7 @@ fn report(
     };
     let cause = match (why, stuck) {
         (Stop::Fault { fault, .. }, _) => faulted(rt, launched, &fault),
-        (Stop::Late, Some(stuck)) => format!("can never end: {stuck}"),
+        (Stop::Late, Some(stuck)) => format!("can never end: {stuck}{}", room(rt, launched)),
         (Stop::Late, None) => match launched.limit {
             Some(limit) => format!("took longer than the operator timeout of {limit:?}"),
             None => "took too long".to_owned(),
@@ -366,6 +373,24 @@ fn report(
     };
     rt.kernels.note(launched.queue, position, Arc::new(report));
     code(rt, launched, why) as u32
+}
+
+/// For a launch with more blocks than can run at the same time: how many can.
+fn room(rt: &Runtime, launched: &Launched) -> String {
+    let (site, product) = (&launched.site, rt.profile.product);
+    if launched.blocks <= site.cores {
+        return String::new();
+    }
+    let vector = attribute::split(rt) && site.kernel().core != Core::Vector;
+    let hint = if vector && launched.blocks <= product.vector_core_num {
+        format!(
+            "; declared __vector__, or of type KERNEL_TYPE_AIV_ONLY, it could use {} vector cores",
+            product.vector_core_num
+        )
+    } else {
+        String::new()
+    };
+    format!(" ({} for {} blocks{hint})", site.cores, launched.blocks)
 }
 
 fn faulted(rt: &Runtime, launched: &Launched, fault: &KernelFault) -> String {

@@ -22,6 +22,8 @@ pub(crate) struct Site {
     pub device: u16,
     /// Where its code begins.
     pub entry: usize,
+    /// Where the binary is, and its bytes.
+    pub code: (usize, usize),
     /// Its handle.
     pub function: u64,
     /// Its binary's handle.
@@ -48,6 +50,7 @@ impl Site {
             instance: instance.clone(),
             device,
             entry: instance.base() + kernel.entry,
+            code: (instance.base(), image.size()),
             function,
             binary,
             cores: if vector { product.vector_core_num } else { product.ai_core_num },
