@@ -708,3 +708,43 @@ fn a_seeded_engine_goes_on_by_itself_for_a_host_that_looks_at_memory() {
     sync(&engine, first);
     assert_eq!(engine.failure(first), None);
 }
+
+#[test]
+fn a_stream_that_a_worker_has_left_runs_while_that_is_in_a_host_function() {
+    let engine = engine();
+    let (one, two) = (engine.open(0, 0).unwrap(), engine.open(0, 0).unwrap());
+    let memory = vec![0_u8; 4096];
+    let (made, used) = (AtomicU32::new(0), AtomicU32::new(0));
+    let make = || {
+        made.fetch_add(1, Ordering::AcqRel);
+    };
+    let end = Instant::now() + Duration::from_secs(20);
+    let awaits = || {
+        let round = used.load(Ordering::Acquire) + 1;
+        while made.load(Ordering::Acquire) < round {
+            assert!(Instant::now() < end, "the other stream does not run");
+            std::thread::yield_now();
+        }
+        used.fetch_add(1, Ordering::AcqRel);
+    };
+    let nothing = || ();
+    let mut rounds = 0;
+    for _ in 0..10_000 {
+        for _ in 0..7 {
+            rounds += 1;
+            engine.push(one, Task::Fill { dst: memory.as_ptr() as usize, len: 4096, byte: 1 });
+            engine.push(one, host(&make));
+            engine.push(one, host(&nothing));
+            engine.push(two, host(&nothing));
+            engine.push(two, host(&awaits));
+            engine.push(two, Task::Fill { dst: memory.as_ptr() as usize, len: 2048, byte: 2 });
+        }
+        // No call meanwhile that would help.
+        while used.load(Ordering::Acquire) < rounds {
+            assert!(Instant::now() < end, "the other stream does not run");
+            std::thread::yield_now();
+        }
+    }
+    sync(&engine, one);
+    sync(&engine, two);
+}

@@ -8,7 +8,7 @@ use super::line::Who;
 use super::mark::Mark;
 use super::slot::{Owner, Slot};
 use super::state::Claimer;
-use crate::sync::{Ordering, spin_loop};
+use crate::sync::{Ordering, Place, full_fence, spin_loop};
 use std::time::{Duration, Instant};
 use step::Step;
 
@@ -21,7 +21,7 @@ pub(crate) struct Runner<'a> {
     pub who: Claimer,
     /// A worker's own: the stream that it has unblocked and goes on with; QUEUED but not listed.
     pub next: Option<u32>,
-    /// A worker's own: streams that it has left although they have tasks; QUEUED but not listed until it spins.
+    /// A worker's own: streams that it has left although they have tasks; QUEUED but not listed until it spins or begins something long.
     pub left: Vec<u32>,
     /// Its sweep has lasted long enough, although streams are listed; or they were listed while it ran.
     pub tired: bool,
@@ -216,10 +216,29 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Lists the streams that the worker has left; whether one of them became urgent or is waited for since.
+    pub(crate) fn show_left(&mut self) -> bool {
+        let core = self.core;
+        let slots = || self.left.iter().filter_map(|index| Some((*index, core.streams.get(*index)?)));
+        for (index, slot) in slots() {
+            core.list(index, slot);
+        }
+        // A host that begins to wait looks at the lists after it can be found as a waiter, and this looks for waiters after the listing.
+        full_fence(Place::Enqueue);
+        let wanted = slots().any(|(_, slot)| slot.wanted());
+        self.left.clear();
+        wanted
+    }
+
     /// Before something long: what is done is seen, and other workers come for what is listed.
     fn before_long(&mut self, slot: &Slot, own: &mut Owner) {
         self.publish(slot, own);
         self.show_next();
+        // A function of the program may wait for one of these, and this worker does not come back to them before it returns.
+        if !self.left.is_empty() {
+            let wanted = self.show_left();
+            self.core.kick(wanted);
+        }
         if self.core.ready.mask() != 0 {
             self.core.kick(false);
         }

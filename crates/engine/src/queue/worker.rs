@@ -12,7 +12,7 @@ use super::park::Down;
 use super::policy::Choice;
 use super::state::Claimer;
 use super::user;
-use crate::sync::{Arc, AtomicBool, Ordering, Place, full_fence, spin_loop, yield_now};
+use crate::sync::{Arc, AtomicBool, Ordering, spin_loop, yield_now};
 use crate::thread;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -88,7 +88,7 @@ fn work(core: Arc<Core>) {
         let worked = sweep(&core, &mut runner);
         if runner.lost {
             // Given up while it ran a kernel: it is not counted any more.
-            list_left(&core, &mut runner);
+            runner.show_left();
             core.kick(true);
             return;
         }
@@ -176,7 +176,7 @@ fn step_down(core: &Core, runner: &mut Runner, last_work: Instant, apart: &mut A
     let begun = core.roster.begin_spin(|| !tired && pending());
     // Not before: what else was listed meanwhile had to be seen apart from these.
     runner.behind = if runner.left.is_empty() && !tired { 0 } else { (runner.behind + 1).min(BEHIND) };
-    let wanted = !runner.left.is_empty() && list_left(core, runner);
+    let wanted = !runner.left.is_empty() && runner.show_left();
     if begun == Down::Work {
         return Down::Work;
     }
@@ -203,19 +203,6 @@ fn step_down(core: &Core, runner: &mut Runner, last_work: Instant, apart: &mut A
         }
     }
     core.roster.sleep(polling, pending)
-}
-
-/// Lists the streams that the worker has left; whether one of them became urgent or is waited for since.
-fn list_left(core: &Core, runner: &mut Runner) -> bool {
-    let slots = || runner.left.iter().filter_map(|index| Some((*index, core.streams.get(*index)?)));
-    for (index, slot) in slots() {
-        core.list(index, slot);
-    }
-    // A host that begins to wait looks at the lists after it can be found as a waiter, and this looks for waiters after the listing.
-    full_fence(Place::Enqueue);
-    let wanted = slots().any(|(_, slot)| slot.wanted());
-    runner.left.clear();
-    wanted
 }
 
 /// Spins until urgent work is announced; whether it was (and the worker counts as working again).
