@@ -56,25 +56,24 @@ int main() {
         CHECK_OK(aclrtCreateStream(&stream));
         CHECK_OK(aclrtMemset(out, BLOCKS * sizeof *out, 0, BLOCKS * sizeof *out));
     };
-
-    for (int round = 0; round < 3; ++round) {
-        // aclrtStreamAbort#01
+    auto begin = [&](int round) {
         fresh();
         if (round == 0) count<<<1, nullptr, stream>>>(out);
         if (round == 1) count_together<<<BLOCKS, nullptr, stream>>>(out);
         if (round == 2) count_and_wait<<<BLOCKS, nullptr, stream>>>(out);
         wait_until_counted(out, round == 0 ? 0 : BLOCKS - 1);
+    };
+
+    for (int round = 0; round < 3; ++round) {
+        begin(round);
+        // aclrtStreamAbort#01
         CHECK_OK(aclrtStreamAbort(stream));
         check_still(out);
         CHECK_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_STREAM_ABORT);
         CHECK_OK(aclrtDestroyStream(stream));
 
-        // By force; the memory may be somebody else's then.
-        fresh();
-        if (round == 0) count<<<1, nullptr, stream>>>(out);
-        if (round == 1) count_together<<<BLOCKS, nullptr, stream>>>(out);
-        if (round == 2) count_and_wait<<<BLOCKS, nullptr, stream>>>(out);
-        wait_until_counted(out, round == 0 ? 0 : BLOCKS - 1);
+        begin(round);
+        // The memory may be somebody else's then.
         CHECK_OK(aclrtDestroyStreamForce(stream));
         check_still(out);
     }
