@@ -219,26 +219,15 @@ fn nobody_is_widened_outside_of_a_kernel() {
     assert!(!widen(1..2));
 }
 
-/// A kernel that is counted while it is anywhere.
-struct Counted {
-    _counts: Arc<()>,
-}
-
-impl Kernel for Counted {
-    fn run(&self, _: u32) -> Result<(), u32> {
-        Ok(())
-    }
-    fn limit(&self) -> Option<Duration> {
-        None
-    }
-    fn stopped(self: Arc<Self>, _: u64, _: Stop) -> u32 {
-        77
-    }
-}
-
+/// Kernels that are counted while they are anywhere.
 fn counted(engine: &Engine, stream: Stream, alive: &Arc<()>) {
     for _ in 0..5 {
-        engine.push(stream, Task::Kernel(Arc::new(Counted { _counts: alive.clone() })));
+        let alive = alive.clone();
+        let one = kernel(move |_| {
+            let _counts = &alive;
+            Ok(())
+        });
+        engine.push(stream, Task::Kernel(Arc::new(one)));
     }
 }
 

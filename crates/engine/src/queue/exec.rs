@@ -218,6 +218,9 @@ impl<'a> Runner<'a> {
 
     /// Lists the streams that the worker has left; whether one of them became urgent or is waited for since.
     pub(crate) fn show_left(&mut self) -> bool {
+        if self.left.is_empty() {
+            return false;
+        }
         let core = self.core;
         let slots = || self.left.iter().filter_map(|index| Some((*index, core.streams.get(*index)?)));
         for (index, slot) in slots() {
@@ -235,12 +238,9 @@ impl<'a> Runner<'a> {
         self.publish(slot, own);
         self.show_next();
         // A function of the program may wait for one of these, and this worker does not come back to them before it returns.
-        if !self.left.is_empty() {
-            let wanted = self.show_left();
-            self.core.kick(wanted);
-        }
+        let wanted = self.show_left();
         if self.core.ready.mask() != 0 {
-            self.core.kick(false);
+            self.core.kick(wanted);
         }
     }
 

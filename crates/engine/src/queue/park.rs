@@ -129,12 +129,6 @@ impl Roster {
     pub(crate) fn kick(&self, urgent: bool) -> Kick {
         full_fence(Place::Enqueue);
         let counts = self.counts.load(Ordering::Relaxed);
-        if spinning(counts) > 0 {
-            if urgent && !self.urgent.load(Ordering::Relaxed) {
-                self.urgent.store(true, Ordering::Release);
-            }
-            return Kick::Nothing;
-        }
         if self.step(counts, urgent).is_none() {
             // Those who are awake look again before they step down, but for what is urgent one that spins would look at once.
             if urgent && !self.urgent.load(Ordering::Relaxed) {

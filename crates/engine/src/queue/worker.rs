@@ -176,7 +176,7 @@ fn step_down(core: &Core, runner: &mut Runner, last_work: Instant, apart: &mut A
     let begun = core.roster.begin_spin(|| !tired && pending());
     // Not before: what else was listed meanwhile had to be seen apart from these.
     runner.behind = if runner.left.is_empty() && !tired { 0 } else { (runner.behind + 1).min(BEHIND) };
-    let wanted = !runner.left.is_empty() && runner.show_left();
+    let wanted = runner.show_left();
     if begun == Down::Work {
         return Down::Work;
     }
